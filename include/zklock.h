@@ -1,0 +1,473 @@
+/*
+ * zklock.h - a distributed lock on Apache ZooKeeper
+ *
+ * Rules of lifetime, threads and callbacks
+ *
+ *  1. Open a session, make locks on it, free the locks, close the session. A lock must be freed before its
+ *     session is closed; zklock_session_close() refuses nothing, but a lock used after it answers ZKLOCK_CLOSED
+ *     until it is freed.
+ *  2. Every function may be called from any thread, on the same lock too. Free and close are the exception: no
+ *     other call on the object may run at the same time or later. Both accept NULL.
+ *  3. A lock object stands for one contender at a time. Threads of one process that must exclude each other
+ *     use a lock object each; a second acquire on one object is the error ZKLOCK_ALREADY, at once.
+ *  4. Callbacks run on one thread of the session (the notifier), one at a time, in order. They may call whatever
+ *     does not block; a blocking call from a notifier thread answers ZKLOCK_DEADLOCK. A callback that takes long
+ *     delays other callbacks only: never the state, the descriptor or zklock_remaining_ms().
+ *  5. If a call fails, its callback never runs. After zklock_free() returns, none of that lock's callbacks runs
+ *     (it waits for a running one, except when called from inside it). After zklock_session_close() returns,
+ *     none of that session's callbacks runs.
+ *  6. After fork() the child may not use the parent's objects: every call answers ZKLOCK_FORKED and touches
+ *     nothing. The parent goes on undisturbed. Descriptors of zklock and of its ZooKeeper client are closed on
+ *     exec.
+ *  7. Times are in milliseconds and measured on CLOCK_BOOTTIME: time spent in suspend counts. A negative limit
+ *     means "for ever"; 0 means "do not wait".
+ *  8. Output parameters are written only on ZKLOCK_OK unless the function says otherwise.
+ *
+ * What a lock promises, and what it cannot
+ *
+ *  - While the process runs, ZKLOCK_LOST is recorded before the server can give a cut-off holder's lock to
+ *    anyone else. A contender that somebody else deletes is reported as soon as the news arrives, which is
+ *    after it happened.
+ *  - A process that is stopped or frozen learns of a loss only when it runs again. For that case every grant has
+ *    a fencing token (zklock_token()): give it to the resource, and let the resource refuse older ones.
+ *  - This rests on: clock rates of client and leader within 1 % of each other; the leader's timers late by at
+ *    most 100 ms; all servers of the ensemble with the same tickTime and session limits, and
+ *    minSessionTimeout of at least two ticks (the default).
+ *  - The znodes are made with the open ACL: anyone who reaches the ensemble can delete a contender.
+ */
+#ifndef ZKLOCK_H
+#define ZKLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define ZKLOCK_API __attribute__((visibility("default")))
+#define ZKLOCK_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define ZKLOCK_API
+#define ZKLOCK_MUST_CHECK
+#endif
+
+#define ZKLOCK_VERSION_MAJOR 0
+#define ZKLOCK_VERSION_MINOR 1
+#define ZKLOCK_VERSION_PATCH 0
+
+/*
+ * Status codes. Columns: name, code, text, worth trying again, exit status of the command.
+ */
+#define ZKLOCK_STATUS_MAP(X)                                                                                  \
+    X(OK, 0, "success", false, 0)                                                                             \
+    X(BUSY, 1, "somebody else is ahead", true, 1)                                                             \
+    X(TIMEOUT, 2, "the wait limit passed", true, 1)                                                           \
+    X(CANCELLED, 3, "the acquire was cancelled", true, 1)                                                     \
+    X(REMOVED, 4, "the contender was removed by somebody else while it waited", true, 1)                      \
+    X(NO_SERVER, 5, "no usable ZooKeeper server within the limit", true, 69)                                  \
+    X(LOST, 6, "the lock was lost", true, 79)                                                                 \
+    X(UNCONFIRMED, 7, "not confirmed within the limit; it goes on in the background", true, 75)               \
+    X(DENIED, 8, "access denied by ZooKeeper", false, 77)                                                     \
+    X(BAD_ARGUMENT, 9, "bad argument", false, 64)                                                             \
+    X(ALREADY, 10, "this lock object already holds or waits", false, 70)                                      \
+    X(NOT_HELD, 11, "this lock object holds nothing", false, 70)                                              \
+    X(CLOSED, 12, "the session is closed", false, 70)                                                         \
+    X(FORKED, 13, "not the owning process", false, 70)                                                        \
+    X(DEADLOCK, 14, "a blocking call from a callback would never end", false, 70)                             \
+    X(MIXED_STYLES, 15, "contenders of styles that do not exclude each other share this path", false, 70)     \
+    X(REFUSED, 16, "ZooKeeper refused the request", false, 70)                                                \
+    X(TOO_LARGE, 17, "a limit of this client would be exceeded", false, 70)                                   \
+    X(NO_MEMORY, 18, "out of memory", true, 71)                                                               \
+    X(SYSTEM, 19, "the operating system refused", true, 71)                                                   \
+    X(PENDING, 20, "no result yet", true, 70)                                                                 \
+    X(INTERNAL, 21, "internal failure", false, 70)
+
+typedef enum zklock_status {
+#define ZKLOCK_STATUS_ENUM(name, code, text, retriable, exit_status) ZKLOCK_##name = (code),
+    ZKLOCK_STATUS_MAP(ZKLOCK_STATUS_ENUM)
+#undef ZKLOCK_STATUS_ENUM
+} zklock_status;
+
+/* Static text of a status; never NULL, also for numbers that are none. Does not block; any thread. */
+ZKLOCK_API const char *zklock_status_text(zklock_status status);
+/* The status's symbol, such as "ZKLOCK_BUSY"; never NULL. Does not block; any thread. */
+ZKLOCK_API const char *zklock_status_name(zklock_status status);
+/* Whether the same call may succeed later without anything being changed. Does not block; any thread. */
+ZKLOCK_API bool zklock_status_is_retriable(zklock_status status);
+/* The exit status that the command uses for it. Does not block; any thread. */
+ZKLOCK_API int zklock_status_exit(zklock_status status);
+/* The library's version, such as "0.1.0": a static string. Does not block; any thread. */
+ZKLOCK_API const char *zklock_version(void);
+
+typedef struct zklock_session zklock_session;
+typedef struct zklock zklock;
+
+/* ---------------------------------------------------------------------------------------------- session */
+
+typedef enum zklock_log_level {
+    ZKLOCK_LOG_ERROR = 1,
+    ZKLOCK_LOG_WARNING = 2,
+    ZKLOCK_LOG_INFO = 3,  /* the story of each acquire */
+    ZKLOCK_LOG_DEBUG = 4, /* and of each request */
+} zklock_log_level;
+
+/*
+ * Receives one line without a newline; `message` is valid during the call only. Runs on the notifier thread, so
+ * that it may block for a while; it must not call blocking functions of this library.
+ */
+typedef void zklock_log_fn(void *arg, zklock_log_level level, const char *message);
+
+/* How a holder knows that its lease still runs. */
+typedef enum zklock_lease {
+    ZKLOCK_LEASE_STRICT = 0,     /* any server of an ensemble, or a single one: quorum heartbeats */
+    ZKLOCK_LEASE_STANDALONE = 1, /* one standalone server only: any answered request counts */
+    ZKLOCK_LEASE_CHEAP = 2,      /* no heartbeats: trusts the client library's own detection. A holder behind a
+                                    server that is cut off from its leader is NOT told in time. */
+} zklock_lease;
+
+typedef struct zklock_session_options {
+    size_t size;                 /* sizeof(zklock_session_options), set by _init */
+    const char *servers;         /* "host[:port],...[/chroot]"; IPv6 as [::1]:2181; copied. Default
+                                    "localhost:2181" */
+    unsigned session_timeout_ms; /* asked of the server, which may grant another; default 10000 */
+    unsigned tick_time_ms;       /* the servers' tickTime; 0 (default): unknown, the worst case is assumed */
+    zklock_lease lease;          /* default ZKLOCK_LEASE_STRICT */
+    const char *label;           /* stands in the payload of every contender; copied; NULL: the program's name */
+    zklock_log_fn *log;          /* may be NULL */
+    void *log_arg;
+    zklock_log_level log_level; /* what `log` gets; default ZKLOCK_LOG_WARNING */
+} zklock_session_options;
+
+/* Fills in the defaults. Does not block; any thread. */
+ZKLOCK_API void zklock_session_options_init(zklock_session_options *options);
+
+/*
+ * Opens a session and begins to connect.
+ *
+ * options    copied; NULL stands for the defaults.
+ * ownership  the caller ends *out_session with zklock_session_close().
+ * blocking   not on the network; the connection is made in the background and re-made for as long as the
+ *            session is open, over expiry too.
+ * threads    any. Starts two threads, and the ZooKeeper client's two; all signals are blocked in them.
+ * returns    ZKLOCK_OK; ZKLOCK_BAD_ARGUMENT (see zklock_servers_check() for what is wrong with a server list);
+ *            ZKLOCK_NO_MEMORY, ZKLOCK_SYSTEM: later, perhaps.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_open(const zklock_session_options *options,
+                                                               zklock_session **out_session);
+
+/*
+ * Closes a session: ends waits with ZKLOCK_CLOSED, deletes the session's contenders, ends it at the server.
+ *
+ * timeout_ms how long to try to reach the server; then the contenders stay until the session times out there.
+ *            Negative: 3 seconds.
+ * blocking   at most timeout_ms and about a second; it also waits for a running callback.
+ * threads    any but a notifier thread (ZKLOCK_DEADLOCK, and the session stays open). No other call on the session
+ *            may run.
+ * returns    ZKLOCK_OK: nothing is left at the server. ZKLOCK_UNCONFIRMED: closed, but contenders may stay for
+ *            up to the session timeout. ZKLOCK_FORKED: nothing was touched.
+ * since      0.1
+ */
+ZKLOCK_API zklock_status zklock_session_close(zklock_session *session, int64_t timeout_ms);
+
+/*
+ * Waits until the session is connected.
+ *
+ * blocking   at most timeout_ms. threads: any but a notifier thread.
+ * returns    ZKLOCK_OK; ZKLOCK_NO_SERVER: not within the limit, see zklock_session_detail(); ZKLOCK_DEADLOCK;
+ *            ZKLOCK_FORKED; ZKLOCK_CLOSED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_wait_connected(zklock_session *session,
+                                                                         int64_t timeout_ms);
+
+typedef struct zklock_session_info {
+    bool is_connected;
+    int64_t session_id;          /* 0 before the first connection; changes after expiry */
+    unsigned session_timeout_ms; /* negotiated; what was asked for, before the first connection */
+    int64_t lease_remaining_ms;  /* as zklock_remaining_ms() for a lock that is held */
+} zklock_session_info;
+
+/* What is known of the session now. Does not block; any thread. Returns ZKLOCK_OK or ZKLOCK_FORKED. */
+ZKLOCK_API zklock_status zklock_session_info_get(zklock_session *session, zklock_session_info *out_info);
+
+/*
+ * Writes one line that says why the session is not connected ("127.0.0.1:2181: Connection refused; ..."), or an
+ * empty string. `buffer` is always terminated. Does not block; any thread.
+ */
+ZKLOCK_API void zklock_session_detail(zklock_session *session, char *buffer, size_t size);
+
+/*
+ * Checks a server list without looking anything up. On failure writes what is wrong and where ("character 12:
+ * port '99999' is not between 1 and 65535") into `buffer`. Does not block; any thread.
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_servers_check(const char *servers, char *buffer, size_t size);
+
+/* The same for a lock path ("character 5: empty component"). Does not block; any thread. */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_path_check(const char *path, char *buffer, size_t size);
+
+/* ------------------------------------------------------------------------------------------------- locks */
+
+typedef enum zklock_state {
+    ZKLOCK_STATE_IDLE = 0,
+    ZKLOCK_STATE_ACQUIRING = 1,
+    ZKLOCK_STATE_HELD = 2,
+    ZKLOCK_STATE_SUSPENDED = 3, /* held, but the server does not answer; the lease still runs */
+    ZKLOCK_STATE_LOST = 4,      /* was held; stop what needs the lock, then release */
+    ZKLOCK_STATE_RELEASING = 5,
+} zklock_state;
+
+typedef enum zklock_loss {
+    ZKLOCK_LOSS_NONE = 0,
+    ZKLOCK_LOSS_EXPIRED = 1, /* the server ended the session */
+    ZKLOCK_LOSS_LEASE = 2,   /* the lease ran out without an answer from the servers */
+    ZKLOCK_LOSS_REMOVED = 3, /* somebody deleted the contender */
+    ZKLOCK_LOSS_CLOSED = 4,  /* the session was closed */
+} zklock_loss;
+
+/* Static text of a loss's reason; never NULL. Does not block; any thread. */
+ZKLOCK_API const char *zklock_loss_text(zklock_loss loss);
+
+typedef enum zklock_event_kind {
+    ZKLOCK_EVENT_ENDED = 1,     /* the acquire has its result: `status` (ZKLOCK_OK: held) */
+    ZKLOCK_EVENT_REQUEUED = 2,  /* the session expired while waiting; queued again, at the end */
+    ZKLOCK_EVENT_SUSPENDED = 3, /* held, but the server does not answer */
+    ZKLOCK_EVENT_RESUMED = 4,   /* held, and the server answers again */
+    ZKLOCK_EVENT_LOST = 5,      /* `loss` says why; final */
+    ZKLOCK_EVENT_RELEASED = 6,  /* the contender is gone from the server, or the acquire's remains are */
+} zklock_event_kind;
+
+typedef struct zklock_event {
+    zklock_event_kind kind;
+    zklock_status status;
+    zklock_loss loss;
+    uint64_t token; /* of the grant, for ENDED with ZKLOCK_OK and for what follows it */
+} zklock_event;
+
+/* Runs on the notifier thread; `event` is valid during the call only. */
+typedef void zklock_event_fn(zklock *lock, const zklock_event *event, void *arg);
+
+/* How contenders are named, which decides what other clients share the path (see the manual). */
+typedef enum zklock_style {
+    ZKLOCK_STYLE_CURATOR = 0, /* Curator's mutex and go-zookeeper */
+    ZKLOCK_STYLE_KAZOO = 1,   /* kazoo's Lock and go-zookeeper */
+} zklock_style;
+
+typedef struct zklock_options {
+    size_t size;               /* sizeof(zklock_options), set by _init */
+    zklock_style style;        /* default ZKLOCK_STYLE_CURATOR */
+    const char *label;         /* instead of the session's; copied; NULL: the session's */
+    bool persistent_parent;    /* make missing parents persistent instead of containers */
+    zklock_event_fn *on_event; /* may be NULL */
+    void *event_arg;
+} zklock_options;
+
+/* Fills in the defaults. Does not block; any thread. */
+ZKLOCK_API void zklock_options_init(zklock_options *options);
+
+/*
+ * Makes a lock object; nothing is asked of the server yet.
+ *
+ * path       absolute, below the session's chroot; copied.
+ * options    copied; NULL stands for the defaults.
+ * ownership  the caller ends *out_lock with zklock_free(), before the session is closed.
+ * blocking   no. threads: any.
+ * returns    ZKLOCK_OK; ZKLOCK_BAD_ARGUMENT (zklock_path_check() says where); ZKLOCK_NO_MEMORY; ZKLOCK_CLOSED;
+ *            ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_new(zklock_session *session, const char *path,
+                                                      const zklock_options *options, zklock **out_lock);
+
+/*
+ * Frees a lock object. What it holds is released and what it waits for is given up, in the background, until the
+ * server has confirmed it.
+ *
+ * blocking   only until a running callback of this lock returns. threads: any; no other call may run or follow.
+ * since      0.1
+ */
+ZKLOCK_API void zklock_free(zklock *lock);
+
+/*
+ * Takes the lock if nobody is ahead at the moment the server looks.
+ *
+ * timeout_ms limit for connecting and for the answer; negative: for ever.
+ * blocking   at most timeout_ms. threads: any but a notifier thread.
+ * callback   ZKLOCK_EVENT_ENDED follows as for every acquire.
+ * returns    ZKLOCK_OK: held. ZKLOCK_BUSY: somebody is ahead. Else as zklock_acquire().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_try(zklock *lock, int64_t timeout_ms);
+
+/*
+ * Queues for the lock and waits until it is held.
+ *
+ * timeout_ms one limit for connecting and waiting; negative: for ever; 0: as zklock_try() without waiting for a
+ *            connection.
+ * blocking   at most timeout_ms. threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: held, see zklock_token().
+ *            ZKLOCK_TIMEOUT: the limit passed while others were ahead; ZKLOCK_NO_SERVER: it passed without an
+ *            answer from a server. In both cases the contender is removed in the background.
+ *            ZKLOCK_CANCELLED; ZKLOCK_REMOVED: somebody deleted the contender; ZKLOCK_ALREADY: this object holds,
+ *            waits, or is lost and not yet released; ZKLOCK_DENIED, ZKLOCK_REFUSED, ZKLOCK_MIXED_STYLES:
+ *            zklock_detail() names the path and the right; ZKLOCK_CLOSED; ZKLOCK_DEADLOCK; ZKLOCK_FORKED;
+ *            ZKLOCK_NO_MEMORY.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_acquire(zklock *lock, int64_t timeout_ms);
+
+/*
+ * Begins an acquire and returns at once. The result comes as ZKLOCK_EVENT_ENDED, makes zklock_fd() readable, and
+ * is what zklock_result() returns.
+ *
+ * returns    ZKLOCK_OK: begun. Else nothing was begun: ZKLOCK_ALREADY, ZKLOCK_CLOSED, ZKLOCK_FORKED,
+ *            ZKLOCK_NO_MEMORY.
+ * blocking   no. threads: any, callbacks too.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_acquire_start(zklock *lock, int64_t timeout_ms);
+
+/* The result of the latest acquire; ZKLOCK_PENDING while it runs; ZKLOCK_NOT_HELD before the first. Does not block;
+ * any thread. */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_result(zklock *lock);
+
+/* Waits for the result of an acquire that was begun with zklock_acquire_start(). Blocks until that has ended, by its
+ * own limit at the latest; any thread but a notifier thread. Returns as zklock_acquire(). */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_wait(zklock *lock);
+
+/*
+ * A descriptor that becomes readable at every event of this lock (see zklock_event_kind), for poll, epoll, libuv.
+ *
+ * ownership  the lock's: do not close it, do not write to it; read 8 bytes from it (or call zklock_fd_clear()) to
+ *            clear it, then ask zklock_result() and zklock_state_get().
+ * blocking   no. threads: any. The first call makes the descriptor; close-on-exec, non-blocking.
+ * returns    ZKLOCK_OK, ZKLOCK_SYSTEM (no descriptors left), ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_fd(zklock *lock, int *out_fd);
+
+/* Makes the descriptor unreadable until the next event. Does not block; any thread. */
+ZKLOCK_API void zklock_fd_clear(zklock *lock);
+
+/*
+ * Gives up an acquire that runs: it ends with ZKLOCK_CANCELLED, unless it has its result already. The contender is
+ * removed in the background.
+ *
+ * blocking   no. threads: any, callbacks too.
+ * returns    ZKLOCK_OK: cancelled, now or before. ZKLOCK_NOT_HELD: no acquire runs. ZKLOCK_ALREADY: it was granted
+ *            first; release it. ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API zklock_status zklock_cancel(zklock *lock);
+
+/*
+ * Lets go and waits until the server has confirmed it.
+ *
+ * timeout_ms negative: for ever. Afterwards the removal goes on in the background in any case.
+ * blocking   at most timeout_ms. threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: released, held until then. ZKLOCK_LOST: it had been lost before; the object is free for a
+ *            new acquire. ZKLOCK_UNCONFIRMED: not confirmed within the limit. ZKLOCK_NOT_HELD: nothing to release,
+ *            nothing changed. ZKLOCK_DENIED: the server refuses the delete; the contender goes with the session.
+ *            ZKLOCK_DEADLOCK; ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API zklock_status zklock_release(zklock *lock, int64_t timeout_ms);
+
+/*
+ * Lets go and returns as soon as the request is handed on; the removal goes on in the background until it is certain.
+ *
+ * blocking   no. threads: any, callbacks too.
+ * returns    ZKLOCK_OK; ZKLOCK_LOST: it had been lost before; ZKLOCK_NOT_HELD; ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API zklock_status zklock_release_send(zklock *lock);
+
+/* Whether the lock is held now, by the clock: false once the lease has run out, even if no event has been delivered.
+ * Does not block; any thread. */
+ZKLOCK_API bool zklock_is_held(zklock *lock);
+
+/* Milliseconds for which the lock is surely held if the servers fall silent now; 0 when it is not held. With
+ * ZKLOCK_LEASE_CHEAP and a connection: the session timeout. Does not block; any thread. */
+ZKLOCK_API int64_t zklock_remaining_ms(zklock *lock);
+
+/* The state by the clock, and why it was lost. `out_loss` may be NULL. Does not block; any thread. */
+ZKLOCK_API zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss);
+
+/*
+ * The fencing token of the present or latest grant: between exclusive holders of one path it strictly rises, over
+ * restarts and re-created parents, though not over an ensemble restored from a backup.
+ *
+ * returns    ZKLOCK_OK; ZKLOCK_NOT_HELD: never granted; ZKLOCK_FORKED. Does not block; any thread.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_token(zklock *lock, uint64_t *out_token);
+
+/* Writes the name of the own contender's znode (without its directory), or an empty string while there is none.
+ * Does not block; any thread. */
+ZKLOCK_API void zklock_contender_name(zklock *lock, char *buffer, size_t size);
+
+/* Writes one line about the latest failure of this lock: what, where, what is missing; or an empty string. Does not
+ * block; any thread. */
+ZKLOCK_API void zklock_detail(zklock *lock, char *buffer, size_t size);
+
+/* -------------------------------------------------------------------------------------------- inspection */
+
+typedef enum zklock_mode {
+    ZKLOCK_MODE_EXCLUSIVE = 0,
+    ZKLOCK_MODE_SHARED = 1,
+    ZKLOCK_MODE_LEADER_LATCH = 2,
+} zklock_mode;
+
+typedef struct zklock_contender {
+    const char *name;      /* as other clients wrote it: not to be printed raw */
+    int32_t number;        /* the server's sequence number */
+    uint64_t token;        /* what a grant to it carries */
+    int64_t session_id;    /* its owner; 0: not ephemeral */
+    int64_t created_ms;    /* since 1970, by the leader's clock */
+    zklock_mode mode;
+    bool is_holder;        /* by its place in the queue */
+    const char *payload;   /* what its owner wrote: any bytes, terminated for convenience; NULL: denied */
+    size_t payload_size;
+} zklock_contender;
+
+typedef struct zklock_queue {
+    const zklock_contender *contenders; /* in true order: the holder first */
+    size_t count;
+    size_t foreign_count; /* children that are no contenders of a known kind */
+    bool exists;          /* whether the path exists at all */
+} zklock_queue;
+
+/*
+ * Reads who holds a lock and who waits, in order.
+ *
+ * ownership  the caller frees *out_queue with zklock_queue_free(); all pointers in it live until then.
+ * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread.
+ * returns    ZKLOCK_OK (an empty queue where nobody is, or the path does not exist); ZKLOCK_BAD_ARGUMENT;
+ *            ZKLOCK_NO_SERVER; ZKLOCK_TIMEOUT; ZKLOCK_DENIED; ZKLOCK_NO_MEMORY; ZKLOCK_CLOSED; ZKLOCK_DEADLOCK;
+ *            ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_queue_read(zklock_session *session, const char *path,
+                                                             int64_t timeout_ms, zklock_queue **out_queue);
+
+/* Frees a queue; NULL is allowed. Does not block; any thread. */
+ZKLOCK_API void zklock_queue_free(zklock_queue *queue);
+
+/*
+ * Waits, without queueing, until nobody holds the lock at some moment.
+ *
+ * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: nobody held it. ZKLOCK_TIMEOUT: somebody still did. Else as zklock_queue_read().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_wait_free(zklock_session *session, const char *path,
+                                                            int64_t timeout_ms);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
