@@ -1,0 +1,131 @@
+/*
+ * The first port: one connection to ZooKeeper as a struct of functions. zk_store.c implements it on libzookeeper; the
+ * simulator and the unit tests bring a store of their own. Everything is asynchronous.
+ *
+ * The contract that the session rests on
+ *  - Each submit() that returned true gets exactly one reply, at the latest before close() returns, with
+ *    ZKL_CODE_UNKNOWN where the connection did not say. After a submit() that returned false no reply comes.
+ *  - Replies and events come on one thread of the store, one at a time, in the order of the connection; those that the
+ *    connection never delivered come during close(), on the closing thread.
+ *  - A reply's pointers live until the reply function returns.
+ *  - After close() has returned, nothing of this store calls back.
+ */
+#ifndef ZKL_STORE_H
+#define ZKL_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zklock.h"
+
+/* What an answer says, reduced to what changes a decision. */
+enum zkl_code {
+    ZKL_CODE_OK = 0,
+    ZKL_CODE_UNKNOWN,      /* may or may not have been applied */
+    ZKL_CODE_NO_NODE,
+    ZKL_CODE_NODE_EXISTS,
+    ZKL_CODE_NO_AUTH,
+    ZKL_CODE_NO_CHILDREN,  /* the parent is ephemeral */
+    ZKL_CODE_REFUSED,      /* any other definite answer: not applied, see raw_code */
+};
+
+const char *zkl_code_text(enum zkl_code code);
+
+enum zkl_op {
+    ZKL_OP_CREATE,       /* ephemeral sequential, with Stat (create2) */
+    ZKL_OP_CREATE_PARENT,
+    ZKL_OP_DELETE,       /* any version */
+    ZKL_OP_LIST,         /* children, no watch */
+    ZKL_OP_GET,          /* data and Stat */
+    ZKL_OP_EXISTS,       /* Stat only; needs no READ */
+    ZKL_OP_SET,          /* any version */
+    ZKL_OP_CHECK,        /* a multi of one check (any version) a path: a quorum write that changes nothing */
+    ZKL_OP_FORGET_WATCH, /* removes the data watch of this path from the server, whoever set it */
+};
+
+struct zkl_request {
+    enum zkl_op op;
+    const char *path;         /* all but CHECK; full, with the chroot */
+    const void *data;         /* CREATE, SET; never NULL */
+    int data_size;
+    bool with_watch;          /* GET, EXISTS. A missing node leaves no watch after GET, but does after EXISTS */
+    bool is_persistent;       /* CREATE_PARENT: persistent instead of a container */
+    const char *const *paths; /* CHECK */
+    int path_count;
+};
+
+struct zkl_stat {
+    int64_t czxid;
+    int64_t ctime_ms;
+    int64_t owner; /* session of an ephemeral node; 0: not ephemeral */
+    int32_t version;
+};
+
+struct zkl_reply {
+    enum zkl_code code;
+    int raw_code;                /* libzookeeper's, for messages */
+    const char *path;            /* CREATE: the node's full path */
+    struct zkl_stat stat;        /* CREATE, GET, EXISTS */
+    const char *data;            /* GET; NULL when the node has none */
+    int data_size;
+    const char *const *children; /* LIST */
+    int child_count;
+    int failed_index;            /* CHECK that was refused: the first path that did; -1: not known */
+};
+
+typedef void zkl_reply_fn(void *arg, const struct zkl_reply *reply);
+
+enum zkl_store_state {
+    ZKL_STORE_CONNECTED,    /* session id and negotiated timeout are valid; may come twice in a row */
+    ZKL_STORE_DISCONNECTED,
+    ZKL_STORE_EXPIRED,      /* final: close the store */
+    ZKL_STORE_FAILED,       /* final: authentication failed or the handle is of no use any more */
+};
+
+enum zkl_node_event {
+    ZKL_NODE_DELETED,
+    ZKL_NODE_CHANGED,
+    ZKL_NODE_OTHER, /* created, children, or the watch was removed */
+};
+
+/* Where a store reports. `ctx` is what open() got. @thread the store's */
+struct zkl_store_sink {
+    void (*on_state)(void *ctx, enum zkl_store_state state, int64_t session_id, unsigned timeout_ms);
+    void (*on_node)(void *ctx, enum zkl_node_event event, const char *path);
+};
+
+struct zkl_store;
+
+struct zkl_store_options {
+    const char *addresses;     /* numeric "ip:port,..." in the order to try, odd in number */
+    unsigned timeout_ms;       /* session timeout to ask for */
+    const struct zkl_store_sink *sink;
+    void *ctx;
+};
+
+/* A way to make stores. One for the product, one a simulated world. */
+struct zkl_store_driver {
+    /* Begins to connect. Does not block; callbacks may run before it returns. @locks any may be held */
+    zklock_status (*open)(struct zkl_store_driver *driver, const struct zkl_store_options *options,
+                          struct zkl_store **out_store);
+    /* Hands a request on. Does not block. Copies what it needs of the request. @locks any may be held */
+    bool (*submit)(struct zkl_store *store, const struct zkl_request *request, zkl_reply_fn *on_reply, void *arg);
+    /*
+     * Ends the connection, and the session if it is connected and nothing is in flight. Blocks for up to five seconds.
+     * @thread any but the store's own  @locks none may be held
+     */
+    void (*close)(struct zkl_store *store);
+    /* Turns host names into numeric addresses: "a:1,b:2" becomes "10.0.0.1:1,10.0.0.2:2,[::1]..." in the form that
+     * open() takes, not yet odd. May block for as long as the resolver does. On failure `detail` gets one line. */
+    zklock_status (*resolve)(struct zkl_store_driver *driver, const char *hosts, char **out_addresses, char *detail,
+                             size_t detail_size);
+    /* Asks each address for a TCP connection (all at once, within limit_ms) and writes one line of what each said. */
+    void (*probe)(struct zkl_store_driver *driver, const char *addresses, int limit_ms, char *detail,
+                  size_t detail_size);
+};
+
+/* The product's driver, on libzookeeper: one for the process, never freed. Any thread. */
+struct zkl_store_driver *zkl_store_driver_zookeeper(void);
+
+#endif
