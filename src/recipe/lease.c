@@ -1,0 +1,181 @@
+#include "recipe/lease.h"
+
+#include <string.h>
+
+#define MS INT64_C(1000000)
+#define SECOND (1000 * MS)
+/* Clock rates of client and leader differ by at most one in this. */
+#define RATE_ERROR 100
+/* How late the leader's ping loop may be. */
+#define LEADER_SLACK (100 * MS)
+/* With an unknown tick, half of T may be one: the server grants no less than two. */
+#define UNKNOWN_TICK_SLACK (250 * MS)
+#define SHORTEST_INTERVAL (25 * MS)
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t safe_timeout(const struct zkl_lease *lease)
+{
+    return lease->timeout_ns - lease->timeout_ns / RATE_ERROR;
+}
+
+static int64_t relay_lag(const struct zkl_lease *lease)
+{
+    if (lease->tick_ns > 0)
+        return lease->tick_ns / 2 + LEADER_SLACK;
+    return lease->timeout_ns / 4 + UNKNOWN_TICK_SLACK;
+}
+
+/* How long a condemned session may go on answering: the leader ends a bucket of sessions one by one. */
+static int64_t condemned_time(const struct zkl_lease *lease)
+{
+    int64_t tick_ns = lease->tick_ns > 0 ? lease->tick_ns : lease->timeout_ns / 2;
+    return larger(SECOND, 2 * tick_ns);
+}
+
+void zkl_lease_open(struct zkl_lease *lease, enum zkl_lease_rule rule, int64_t tick_ns, int64_t now_ns)
+{
+    memset(lease, 0, sizeof *lease);
+    lease->rule = rule;
+    lease->tick_ns = tick_ns;
+    lease->opened_ns = now_ns;
+}
+
+static void lapse(struct zkl_lease *lease, int64_t now_ns)
+{
+    lease->until_ns = 0;
+    lease->anchor_ns = 0;
+    lease->lapsed_ns = now_ns;
+    lease->evidence_from_ns = INT64_MAX;
+    lease->beat_count = 0;
+}
+
+bool zkl_lease_check(struct zkl_lease *lease, int64_t now_ns)
+{
+    if (lease->until_ns > now_ns)
+        return true;
+    if (lease->until_ns > 0)
+        lapse(lease, now_ns);
+    return false;
+}
+
+int64_t zkl_lease_remaining(const struct zkl_lease *lease, int64_t now_ns)
+{
+    return lease->until_ns > now_ns ? lease->until_ns - now_ns : 0;
+}
+
+/* A later end than before. The clock was compared first: a lease that has lapsed is not prolonged. */
+static void prolong(struct zkl_lease *lease, int64_t until_ns)
+{
+    if (until_ns > lease->until_ns)
+        lease->until_ns = until_ns;
+}
+
+static void connected_first(struct zkl_lease *lease, int64_t now_ns, int64_t timeout_ns)
+{
+    lease->timeout_ns = timeout_ns;
+    lease->until_ns = lease->opened_ns + safe_timeout(lease);
+    zkl_lease_check(lease, now_ns);
+}
+
+void zkl_lease_connected(struct zkl_lease *lease, int64_t now_ns, int64_t timeout_ns)
+{
+    lease->connected_ns = now_ns;
+    lease->beat_count = 0;
+    lease->anchor_ns = 0;
+    if (lease->timeout_ns == 0) {
+        connected_first(lease, now_ns, timeout_ns);
+    } else if (lease->timeout_ns != timeout_ns) {
+        /* A server with other limits may have moved the expiry back, unseen. */
+        lapse(lease, now_ns);
+        lease->timeout_ns = smaller(lease->timeout_ns, timeout_ns);
+    } else if (zkl_lease_check(lease, now_ns)) {
+        lease->anchor_ns = lease->newest_sent_ns;
+    }
+    if (lease->rule == ZKL_RULE_CHEAP)
+        lease->until_ns = INT64_MAX;
+}
+
+void zkl_lease_disconnected(struct zkl_lease *lease, int64_t now_ns)
+{
+    if (lease->rule == ZKL_RULE_CHEAP && lease->connected_ns > 0) {
+        /* The client library notices silence after two thirds of T. */
+        lease->until_ns = now_ns + safe_timeout(lease) / 3;
+    }
+    lease->connected_ns = 0;
+    lease->anchor_ns = 0;
+    lease->beat_count = 0;
+}
+
+void zkl_lease_answered(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns, bool was_answered)
+{
+    zkl_lease_check(lease, now_ns);
+    lease->newest_sent_ns = larger(lease->newest_sent_ns, sent_ns);
+    if (!was_answered || lease->rule != ZKL_RULE_STANDALONE || lease->connected_ns == 0)
+        return;
+    if (lease->lapsed_ns == 0 || sent_ns >= lease->evidence_from_ns)
+        prolong(lease, sent_ns + safe_timeout(lease));
+}
+
+/* The newest beat that was answered by `before_ns`, or NULL. */
+static const struct zkl_beat *beat_answered_by(const struct zkl_lease *lease, int64_t before_ns)
+{
+    for (int i = lease->beat_count - 1; i >= 0; i--)
+        if (lease->beats[i].answered_ns <= before_ns)
+            return &lease->beats[i];
+    return NULL;
+}
+
+void zkl_lease_wrote(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns)
+{
+    bool has_lease = zkl_lease_check(lease, now_ns);
+
+    if (lease->connected_ns == 0 || sent_ns < lease->connected_ns)
+        return;
+    if (lease->lapsed_ns != 0 && lease->evidence_from_ns == INT64_MAX && sent_ns >= lease->lapsed_ns)
+        lease->evidence_from_ns = now_ns + condemned_time(lease);
+    if (lease->lapsed_ns != 0 && sent_ns < lease->evidence_from_ns)
+        return;
+    if (has_lease && lease->anchor_ns > 0)
+        prolong(lease, lease->anchor_ns + safe_timeout(lease));
+    lease->anchor_ns = 0;
+    if (lease->rule != ZKL_RULE_STRICT)
+        return;
+    const struct zkl_beat *previous = beat_answered_by(lease, sent_ns);
+    const struct zkl_beat *relayed =
+        previous ? beat_answered_by(lease, previous->sent_ns - relay_lag(lease)) : NULL;
+    if (relayed && relayed->sent_ns + safe_timeout(lease) > now_ns)
+        prolong(lease, relayed->sent_ns + safe_timeout(lease));
+}
+
+void zkl_lease_beat(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns)
+{
+    zkl_lease_wrote(lease, sent_ns, now_ns);
+    bool counts = lease->connected_ns > 0 && sent_ns >= lease->connected_ns &&
+                  (lease->lapsed_ns == 0 || sent_ns >= lease->evidence_from_ns);
+    if (!counts)
+        return;
+    if (lease->beat_count == ZKL_LEASE_BEATS) {
+        memmove(lease->beats, lease->beats + 1, sizeof lease->beats - sizeof lease->beats[0]);
+        lease->beat_count--;
+    }
+    lease->beats[lease->beat_count++] = (struct zkl_beat){sent_ns, now_ns};
+}
+
+int64_t zkl_lease_interval(const struct zkl_lease *lease, bool is_wanted)
+{
+    int64_t timeout_ns = lease->timeout_ns;
+    if (!is_wanted)
+        return timeout_ns / 6;
+    /* Three intervals and R after A was sent, the lease shall still have 0.4 T. */
+    int64_t spare_ns = (timeout_ns / 100 * 59 - relay_lag(lease)) / 3;
+    return larger(SHORTEST_INTERVAL, smaller(timeout_ns / 12, spare_ns));
+}

@@ -1,0 +1,69 @@
+/*
+ * How long a session surely lives at the server, as arithmetic over what was sent and answered. Pure: every call brings
+ * its times, in nanoseconds of one clock that counts suspend.
+ *
+ *   sent      the clock just before a request was handed to the client library
+ *   answered  the clock in its completion
+ *   T         the session timeout that the server granted; T' = T less 1 % for the difference of clock rates
+ *   R         half a tick and 100 ms: what a follower may lag behind in telling the leader of us
+ *
+ *   Fresh session   until = clock before the handle was opened + T': creating a session is a quorum write.
+ *   Heartbeats      W2 answered, W1 the newest answered before W2 was sent, A the newest answered R before W1 was sent:
+ *                   until = A.sent + T'. A follower that forwarded W2 had relayed A by then.
+ *   Reconnect       CONNECTED before the end, and a quorum write sent after it is answered: until = u + T', u = the
+ *                   newest `sent` of any completion that had run before CONNECTED.
+ *   Lapse           once the end is reached nothing revives a holder. A waiter may earn a lease anew, from writes sent
+ *                   at least max(1 s, 2 ticks) after the first one that was answered since.
+ *
+ * Reads, pings and sync are no evidence: a follower that is cut off answers them.
+ */
+#ifndef ZKL_LEASE_H
+#define ZKL_LEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum zkl_lease_rule { ZKL_RULE_STRICT, ZKL_RULE_STANDALONE, ZKL_RULE_CHEAP };
+
+#define ZKL_LEASE_BEATS 64
+
+struct zkl_beat {
+    int64_t sent_ns;
+    int64_t answered_ns;
+};
+
+struct zkl_lease {
+    enum zkl_lease_rule rule;
+    int64_t tick_ns;          /* 0: unknown */
+    int64_t opened_ns;        /* just before the handle was opened */
+    int64_t timeout_ns;       /* T of the first CONNECTED; 0 before it */
+    int64_t until_ns;         /* the end; 0: no lease */
+    int64_t connected_ns;     /* the latest CONNECTED; 0 while disconnected */
+    int64_t newest_sent_ns;   /* newest `sent` among the completions that have run */
+    int64_t anchor_ns;        /* u of the latest CONNECTED; 0: none, or used up */
+    int64_t lapsed_ns;        /* when it lapsed; 0: it has not */
+    int64_t evidence_from_ns; /* after a lapse: what was sent before this counts for nothing */
+    struct zkl_beat beats[ZKL_LEASE_BEATS]; /* answered heartbeats of this connection, the newest last */
+    int beat_count;
+};
+
+/* A fresh session's handle is about to be opened. */
+void zkl_lease_open(struct zkl_lease *lease, enum zkl_lease_rule rule, int64_t tick_ns, int64_t now_ns);
+void zkl_lease_connected(struct zkl_lease *lease, int64_t now_ns, int64_t timeout_ns);
+void zkl_lease_disconnected(struct zkl_lease *lease, int64_t now_ns);
+/* A completion ran that the client library itself delivered on this handle; `was_answered`: not an unknown outcome. */
+void zkl_lease_answered(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns, bool was_answered);
+/* A quorum write was answered OK. Call zkl_lease_answered() first. */
+void zkl_lease_wrote(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns);
+/* The same for a heartbeat, which later writes build upon. */
+void zkl_lease_beat(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns);
+
+/* Looks at the clock: whether the lease runs. The first time it does not, it has lapsed. */
+bool zkl_lease_check(struct zkl_lease *lease, int64_t now_ns);
+/* Nanoseconds left; 0 when there is no lease. Changes nothing. */
+int64_t zkl_lease_remaining(const struct zkl_lease *lease, int64_t now_ns);
+
+/* The time between heartbeats: at most T/12 while a lock is held or wanted, else T/6. */
+int64_t zkl_lease_interval(const struct zkl_lease *lease, bool is_wanted);
+
+#endif

@@ -1,0 +1,115 @@
+#include "recipe/name.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* The server writes numbers with "%010d": never fewer characters. */
+#define NUMBER_WIDTH 10
+
+static bool parse_number(const char *text, int32_t *out_number)
+{
+    bool is_negative = text[0] == '-';
+    const char *digit = text + (is_negative ? 1 : 0);
+    int64_t value = 0;
+
+    for (; *digit >= '0' && *digit <= '9'; digit++) {
+        value = value * 10 + (*digit - '0');
+        if (value > (int64_t)INT32_MAX + 1)
+            return false;
+    }
+    if (*digit != '\0' || digit - text < NUMBER_WIDTH)
+        return false;
+    value = is_negative ? -value : value;
+    if (value > INT32_MAX)
+        return false;
+    *out_number = (int32_t)value;
+    return true;
+}
+
+/* Where the last `word` in `text` ends, or NULL. */
+static const char *after_last(const char *text, const char *word)
+{
+    const char *found = NULL;
+    size_t word_size = strlen(word);
+
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        found = at + word_size;
+    return found;
+}
+
+/* ZooKeeper's own recipes: "x-<session, decimal or hex>-<number>". */
+static const char *after_session_id(const char *name)
+{
+    if (name[0] != 'x' || name[1] != '-')
+        return NULL;
+    size_t id_size = strspn(name + 2, "0123456789abcdefABCDEF");
+    if (id_size == 0 || name[2 + id_size] != '-')
+        return NULL;
+    return name + 2 + id_size + 1;
+}
+
+static const struct {
+    const char *word;
+    enum zkl_kind kind;
+} KNOWN[] = {
+    {"-lock-", ZKL_KIND_LOCK},          {"__lock__", ZKL_KIND_LOCK},        {"__rlock__", ZKL_KIND_KAZOO_READ},
+    {"-__READ__", ZKL_KIND_READ},       {"-__WRIT__", ZKL_KIND_WRITE},      {"-latch-", ZKL_KIND_LATCH},
+    {"-lease-", ZKL_KIND_LEASE},
+};
+
+struct zkl_name zkl_name_parse(const char *name)
+{
+    struct zkl_name parsed = {ZKL_KIND_FOREIGN, 0};
+    const char *number = after_session_id(name);
+    enum zkl_kind kind = ZKL_KIND_LOCK;
+
+    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
+        const char *end = after_last(name, KNOWN[i].word);
+        if (end && (!number || end > number)) {
+            number = end;
+            kind = KNOWN[i].kind;
+        }
+    }
+    if (number && parse_number(number, &parsed.number))
+        parsed.kind = kind;
+    return parsed;
+}
+
+static char *write_hex(char *out, const unsigned char *bytes, size_t count)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < count; i++) {
+        *out++ = digits[bytes[i] >> 4];
+        *out++ = digits[bytes[i] & 15];
+    }
+    return out;
+}
+
+void zkl_name_prefix(enum zkl_naming naming, const unsigned char token[ZKL_TOKEN_BYTES],
+                     char out_prefix[ZKL_PREFIX_SIZE])
+{
+    static const size_t groups[] = {4, 2, 2, 2, 6};
+    char *out = out_prefix;
+
+    if (naming == ZKL_NAMING_KAZOO) {
+        out = write_hex(out, token, ZKL_TOKEN_BYTES);
+        memcpy(out, "__lock__", sizeof "__lock__");
+        return;
+    }
+    memcpy(out, "_c_", 3);
+    out += 3;
+    for (size_t i = 0, at = 0; i < sizeof groups / sizeof groups[0]; at += groups[i++]) {
+        out = write_hex(out, token + at, groups[i]);
+        *out++ = '-';
+    }
+    memcpy(out, "lock-", sizeof "lock-");
+}
+
+bool zkl_name_is_own(const char *name, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    int32_t number;
+
+    return strncmp(name, prefix, size) == 0 && parse_number(name + size, &number);
+}

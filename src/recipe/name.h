@@ -1,0 +1,40 @@
+/* Contenders' names on the wire: ours, and those of the other libraries whose locks we share. Pure. */
+#ifndef ZKL_NAME_H
+#define ZKL_NAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum zkl_kind {
+    ZKL_KIND_FOREIGN, /* no contender of a known kind: counted for people, never for the order */
+    ZKL_KIND_LOCK,    /* an exclusive contender: "-lock-", "__lock__", "x-<session>-" */
+    ZKL_KIND_WRITE,   /* Curator's "-__WRIT__" */
+    ZKL_KIND_READ,    /* Curator's "-__READ__" */
+    ZKL_KIND_KAZOO_READ, /* kazoo's "__rlock__" */
+    ZKL_KIND_LATCH,   /* Curator's "-latch-" */
+    ZKL_KIND_LEASE,   /* Curator's semaphore, in a directory of its own */
+};
+
+struct zkl_name {
+    enum zkl_kind kind;
+    int32_t number; /* the server's sequence number, as it wrote it */
+};
+
+enum zkl_naming { ZKL_NAMING_CURATOR, ZKL_NAMING_KAZOO };
+
+#define ZKL_TOKEN_BYTES 16
+/* "_c_" + 36 + "-lock-" + NUL, and room for the number. */
+#define ZKL_PREFIX_SIZE 48
+#define ZKL_OWN_NAME_SIZE 64
+
+/* What `name` (without its directory) is. A number has at least ten characters and fits 32 bits, or it is none. */
+struct zkl_name zkl_name_parse(const char *name);
+
+/* Writes the name of a new exclusive contender up to its number. Every byte of `token` shows in it. */
+void zkl_name_prefix(enum zkl_naming naming, const unsigned char token[ZKL_TOKEN_BYTES],
+                     char out_prefix[ZKL_PREFIX_SIZE]);
+
+/* Whether `name` is the prefix and a number. */
+bool zkl_name_is_own(const char *name, const char *prefix);
+
+#endif

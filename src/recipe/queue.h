@@ -1,0 +1,41 @@
+/*
+ * The order of contenders, and one contender's place in a listing. Pure.
+ *
+ * Order: numbers from 0 to 2147483646 by number; then 2147483647 and negative ones, among themselves by czxid, since
+ * the server's counter sticks at its limit and pipelined creates wrap. Equal numbers: by czxid, never by name.
+ */
+#ifndef ZKL_QUEUE_H
+#define ZKL_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recipe/name.h"
+
+/* Where the own contender stands among the children of its path. */
+struct zkl_place {
+    bool own_is_present;
+    bool is_mixed;       /* contenders that do not count each other: nobody may be granted */
+    bool needs_survey;   /* numbers alone do not order it: ask for the czxid of each ambiguous child, then again */
+    bool ahead_is_plain; /* the contender right ahead is exclusive for good: nothing can appear behind it */
+    int ahead_count;     /* contenders ahead, all of them */
+    int ahead;           /* index of the one right ahead; -1: none */
+    int own;             /* index of the own one; -1: none */
+    int foreign_count;
+};
+
+/* For the order of a whole queue. Negative: a before b. Both czxids must be known. */
+int zkl_queue_compare(struct zkl_name a, int64_t a_czxid, struct zkl_name b, int64_t b_czxid);
+
+/* Whether the place of `name` can depend on czxids in a queue where the own number is `own`. */
+bool zkl_queue_is_ambiguous(struct zkl_name name, struct zkl_name own);
+
+/*
+ * Finds the place of the contender whose name begins with `prefix`. `czxids` is NULL, or has one entry a child: its
+ * czxid where a survey asked for it, 0 where it did not, and -1 where the child was found to be gone.
+ */
+void zkl_queue_place(const char *const *children, int count, const char *prefix, const int64_t *czxids,
+                     struct zkl_place *out_place);
+
+#endif
