@@ -11,6 +11,7 @@
 /* With an unknown tick, half of T may be one: the server grants no less than two. */
 #define UNKNOWN_TICK_SLACK (250 * MS)
 #define SHORTEST_INTERVAL (25 * MS)
+#define BACK_TO_BACK (50 * MS)
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -97,7 +98,7 @@ void zkl_lease_connected(struct zkl_lease *lease, int64_t now_ns, int64_t timeou
         /* A server with other limits may have moved the expiry back, unseen. */
         lapse(lease, now_ns);
         lease->timeout_ns = smaller(lease->timeout_ns, timeout_ns);
-    } else if (zkl_lease_check(lease, now_ns)) {
+    } else if (zkl_lease_check(lease, now_ns) && lease->lapsed_ns == 0) {
         lease->anchor_ns = lease->newest_sent_ns;
     }
     if (lease->rule == ZKL_RULE_CHEAP)
@@ -170,11 +171,14 @@ void zkl_lease_beat(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns)
     lease->beats[lease->beat_count++] = (struct zkl_beat){sent_ns, now_ns};
 }
 
-int64_t zkl_lease_interval(const struct zkl_lease *lease, bool is_wanted)
+int64_t zkl_lease_interval(const struct zkl_lease *lease, bool is_wanted, bool has_lease)
 {
     int64_t timeout_ns = lease->timeout_ns;
     if (!is_wanted)
         return timeout_ns / 6;
+    /* Back to back, but not so close that the beats of the last R outgrow their array. */
+    if (!has_lease)
+        return larger(BACK_TO_BACK, relay_lag(lease) / 16);
     /* Three intervals and R after A was sent, the lease shall still have 0.4 T. */
     int64_t spare_ns = (timeout_ns / 100 * 59 - relay_lag(lease)) / 3;
     return larger(SHORTEST_INTERVAL, smaller(timeout_ns / 12, spare_ns));

@@ -63,7 +63,7 @@ bool zkl_lease_check(struct zkl_lease *lease, int64_t now_ns);
 /* Nanoseconds left; 0 when there is no lease. Changes nothing. */
 int64_t zkl_lease_remaining(const struct zkl_lease *lease, int64_t now_ns);
 
-/* The time between heartbeats: at most T/12 while a lock is held or wanted, else T/6. */
-int64_t zkl_lease_interval(const struct zkl_lease *lease, bool is_wanted);
+/* The time between heartbeats: at most T/12 while a lock is held or wanted, shorter still to earn a lease; else T/6. */
+int64_t zkl_lease_interval(const struct zkl_lease *lease, bool is_wanted, bool has_lease);
 
 #endif

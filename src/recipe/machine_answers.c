@@ -1,0 +1,217 @@
+/* What the store said, each for the one flight that is out. */
+#include "recipe/machine_step.h"
+
+/* Parents that vanish between their making and the create, this often in a row, are somebody else's doing. */
+#define MOST_ROUNDS 10
+
+static void missing_parent(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+
+    if (machine->has_result)
+        zkl_step_move(step, ZKL_GONE);
+    else if (machine->rounds++ == MOST_ROUNDS)
+        zkl_step_end_and_clean(step, ZKL_OUTCOME_REFUSED);
+    else
+        zkl_step_move(step, ZKL_PREPARING);
+}
+
+void zkl_step_on_created(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+
+    switch (step->event->first) {
+    case ZKL_ANSWER_OK:
+        machine->node_is_known = true;
+        machine->is_verified = true;
+        if (machine->has_result)
+            zkl_step_move(step, ZKL_DELETING);
+        else
+            zkl_step_take_listing(step, step->event->second);
+        break;
+    case ZKL_ANSWER_UNKNOWN:
+        zkl_step_move(step, ZKL_FINDING);
+        break;
+    case ZKL_ANSWER_NO_NODE:
+        missing_parent(step);
+        break;
+    case ZKL_ANSWER_DENIED:
+        zkl_step_end_and_clean(step, ZKL_OUTCOME_DENIED);
+        break;
+    case ZKL_ANSWER_REFUSED:
+    case ZKL_ANSWER_NONE:
+        zkl_step_end_and_clean(step, ZKL_OUTCOME_REFUSED);
+        break;
+    }
+}
+
+void zkl_step_on_prepared(struct step *step)
+{
+    switch (step->event->first) {
+    case ZKL_ANSWER_OK:
+    case ZKL_ANSWER_UNKNOWN: /* the create will tell */
+    case ZKL_ANSWER_NO_NODE: /* they vanish as we make them; the rounds are counted */
+        zkl_step_move(step, ZKL_CREATING);
+        break;
+    case ZKL_ANSWER_DENIED:
+        zkl_step_end_and_clean(step, ZKL_OUTCOME_DENIED);
+        break;
+    case ZKL_ANSWER_REFUSED:
+    case ZKL_ANSWER_NONE:
+        zkl_step_end_and_clean(step, ZKL_OUTCOME_REFUSED);
+        break;
+    }
+}
+
+/* The create was not applied so far. It still can be: the server may keep it in a thread that stands still. */
+static void forget_create(struct step *step, bool parent_is_missing)
+{
+    step->actions.zombie = true;
+    if (step->machine->has_result)
+        zkl_step_move(step, ZKL_GONE);
+    else if (parent_is_missing)
+        missing_parent(step);
+    else
+        zkl_step_move(step, ZKL_CREATING);
+}
+
+static void adopt(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+
+    machine->node_is_known = true;
+    machine->is_verified = false;
+    if (machine->has_result)
+        zkl_step_move(step, ZKL_DELETING);
+    else
+        zkl_step_take_place(step);
+}
+
+/* Nobody may look: only the end of the session makes sure. */
+static void give_create_up(struct step *step, enum zkl_outcome outcome)
+{
+    step->actions.zombie = true;
+    zkl_step_end(step, outcome);
+    zkl_step_move(step, ZKL_GONE);
+}
+
+void zkl_step_on_found(struct step *step)
+{
+    enum zkl_answer barrier = step->event->first;
+    enum zkl_answer list = step->event->second;
+
+    if (barrier == ZKL_ANSWER_NO_NODE || (barrier == ZKL_ANSWER_OK && list == ZKL_ANSWER_NO_NODE))
+        forget_create(step, true);
+    else if (barrier == ZKL_ANSWER_UNKNOWN || list == ZKL_ANSWER_UNKNOWN)
+        return;
+    else if (barrier == ZKL_ANSWER_DENIED || list == ZKL_ANSWER_DENIED)
+        give_create_up(step, ZKL_OUTCOME_DENIED);
+    else if (barrier != ZKL_ANSWER_OK || list != ZKL_ANSWER_OK)
+        give_create_up(step, ZKL_OUTCOME_REFUSED);
+    else if (step->event->place.own_is_present)
+        adopt(step);
+    else
+        forget_create(step, false);
+}
+
+void zkl_step_on_surveyed(struct step *step)
+{
+    if (step->event->first == ZKL_ANSWER_UNKNOWN)
+        zkl_step_move(step, ZKL_LISTING);
+    else
+        zkl_step_take_listing(step, step->event->first);
+}
+
+/* The answer about the one ahead, after one that the own node is there. */
+static void take_answer_ahead(struct step *step, enum zkl_answer answer)
+{
+    struct zkl_machine *machine = step->machine;
+
+    switch (answer) {
+    case ZKL_ANSWER_OK:
+        if (machine->ahead_is_gone)
+            zkl_step_pass(step);
+        else
+            zkl_step_move(step, ZKL_WAITING);
+        break;
+    case ZKL_ANSWER_NO_NODE:
+        zkl_step_pass(step);
+        break;
+    case ZKL_ANSWER_UNKNOWN:
+        break;
+    case ZKL_ANSWER_DENIED:
+        if (machine->reads_by_exists)
+            zkl_step_end_and_clean(step, ZKL_OUTCOME_DENIED);
+        machine->reads_by_exists = true;
+        break;
+    case ZKL_ANSWER_REFUSED:
+        zkl_step_end_and_clean(step, ZKL_OUTCOME_REFUSED);
+        break;
+    case ZKL_ANSWER_NONE: /* nobody is ahead */
+        if (machine->must_list && step->event->has_lease)
+            zkl_step_move(step, ZKL_LISTING);
+        else
+            come_to_front(step);
+        break;
+    }
+}
+
+void zkl_step_on_watched(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+    enum zkl_answer own = step->event->first;
+    bool is_ours = own != ZKL_ANSWER_OK || step->event->owner_is_us;
+
+    if (own == ZKL_ANSWER_UNKNOWN)
+        return;
+    if (machine->state == ZKL_HELD) {
+        /* Where reading the own node is denied, the heartbeat alone tells. */
+        machine->own_is_watched = true;
+        if (own == ZKL_ANSWER_NO_NODE || !is_ours) {
+            machine->node_is_known = false;
+            zkl_step_lose(step, ZKL_OUTCOME_REMOVED);
+        }
+        return;
+    }
+    if (own == ZKL_ANSWER_NO_NODE || !is_ours) {
+        zkl_step_removed(step);
+    } else if (own == ZKL_ANSWER_OK) {
+        machine->own_is_watched = true;
+        machine->is_verified = true;
+        take_answer_ahead(step, step->event->second);
+    } else {
+        zkl_step_end_and_clean(step, own == ZKL_ANSWER_DENIED ? ZKL_OUTCOME_DENIED : ZKL_OUTCOME_REFUSED);
+    }
+}
+
+void zkl_step_on_deleted(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+
+    switch (step->event->first) {
+    case ZKL_ANSWER_OK:
+        zkl_step_finish(step, ZKL_OUTCOME_OK);
+        break;
+    case ZKL_ANSWER_NO_NODE:
+        zkl_step_finish(step, machine->delete_may_be_done ? ZKL_OUTCOME_OK : ZKL_OUTCOME_LOST);
+        break;
+    case ZKL_ANSWER_UNKNOWN:
+        machine->delete_may_be_done = true;
+        break;
+    case ZKL_ANSWER_DENIED:
+        zkl_step_finish(step, ZKL_OUTCOME_DENIED);
+        break;
+    case ZKL_ANSWER_REFUSED:
+    case ZKL_ANSWER_NONE:
+        zkl_step_finish(step, ZKL_OUTCOME_REFUSED);
+        break;
+    }
+}
+
+/* Nothing of the flight was applied. */
+void zkl_step_on_unsent(struct step *step)
+{
+    step->machine->is_blocked = true;
+    if (step->machine->state == ZKL_CREATING && step->machine->has_result)
+        zkl_step_move(step, ZKL_GONE);
+}

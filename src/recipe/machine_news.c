@@ -1,0 +1,210 @@
+/* What happened, and what the owner wants: each event is one switch over all states. */
+#include "recipe/machine_step.h"
+
+void zkl_step_on_own_gone(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+
+    switch (machine->state) {
+    case ZKL_LISTING:
+    case ZKL_SURVEYING:
+    case ZKL_WATCHING:
+    case ZKL_WAITING:
+        zkl_step_removed(step);
+        break;
+    case ZKL_HELD:
+        machine->node_is_known = false;
+        zkl_step_lose(step, ZKL_OUTCOME_REMOVED);
+        break;
+    case ZKL_LOST:
+        machine->node_is_known = false;
+        break;
+    case ZKL_DELETING: /* our own doing, or the delete's answer will tell */
+    case ZKL_NEW:
+    case ZKL_CREATING:
+    case ZKL_PREPARING:
+    case ZKL_FINDING:
+    case ZKL_GONE:
+    case ZKL_STATE_COUNT:
+        break;
+    }
+}
+
+void zkl_step_on_own_changed(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+
+    switch (machine->state) {
+    case ZKL_WAITING:
+        machine->own_is_watched = false;
+        zkl_step_move(step, ZKL_WATCHING);
+        break;
+    case ZKL_LISTING:
+    case ZKL_SURVEYING:
+    case ZKL_HELD:
+        machine->own_is_watched = false;
+        break;
+    case ZKL_WATCHING: /* the answer under way brings a new watch */
+    case ZKL_NEW:
+    case ZKL_CREATING:
+    case ZKL_PREPARING:
+    case ZKL_FINDING:
+    case ZKL_LOST:
+    case ZKL_DELETING:
+    case ZKL_GONE:
+    case ZKL_STATE_COUNT:
+        break;
+    }
+}
+
+void zkl_step_on_ahead(struct step *step, bool is_gone)
+{
+    struct zkl_machine *machine = step->machine;
+
+    switch (machine->state) {
+    case ZKL_WATCHING:
+        machine->ahead_is_gone |= is_gone;
+        break;
+    case ZKL_WAITING:
+        if (machine->is_behind && is_gone)
+            zkl_step_pass(step);
+        else if (machine->is_behind)
+            zkl_step_move(step, ZKL_WATCHING);
+        break;
+    case ZKL_NEW:
+    case ZKL_CREATING:
+    case ZKL_PREPARING:
+    case ZKL_FINDING:
+    case ZKL_LISTING:
+    case ZKL_SURVEYING:
+    case ZKL_HELD:
+    case ZKL_LOST:
+    case ZKL_DELETING:
+    case ZKL_GONE:
+    case ZKL_STATE_COUNT:
+        break;
+    }
+}
+
+/* Queue again on the next session, at the end. */
+static void queue_again(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+
+    if (machine->has_result) {
+        zkl_step_move(step, ZKL_GONE);
+        return;
+    }
+    if (machine->state != ZKL_CREATING) {
+        zkl_step_tell(step, ZKL_NOTICE_REQUEUED, ZKL_OUTCOME_OK);
+        zkl_step_move(step, ZKL_CREATING);
+    }
+    machine->is_verified = false;
+    machine->own_is_watched = false;
+    machine->is_behind = false;
+    machine->must_list = false;
+}
+
+void zkl_step_on_expired(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+
+    machine->is_connected = false;
+    machine->is_in_flight = false;
+    machine->node_is_known = false;
+    switch (machine->state) {
+    case ZKL_CREATING:
+    case ZKL_PREPARING:
+    case ZKL_FINDING:
+    case ZKL_LISTING:
+    case ZKL_SURVEYING:
+    case ZKL_WATCHING:
+    case ZKL_WAITING:
+        queue_again(step);
+        break;
+    case ZKL_HELD:
+        zkl_step_lose(step, ZKL_OUTCOME_EXPIRED);
+        break;
+    case ZKL_DELETING:
+        zkl_step_finish(step, ZKL_OUTCOME_OK);
+        break;
+    case ZKL_NEW:
+    case ZKL_LOST:
+    case ZKL_GONE:
+    case ZKL_STATE_COUNT:
+        break;
+    }
+}
+
+void zkl_step_on_leased(struct step *step)
+{
+    if (step->machine->state == ZKL_WAITING && !step->machine->is_behind)
+        zkl_step_move(step, ZKL_LISTING);
+}
+
+void zkl_step_on_lapsed(struct step *step)
+{
+    if (step->machine->state == ZKL_HELD)
+        zkl_step_lose(step, ZKL_OUTCOME_LEASE);
+}
+
+static enum zkl_outcome reason_to_give_up(const struct step *step)
+{
+    if (step->event->why == ZKL_OUTCOME_LIMIT && !step->machine->is_behind)
+        return ZKL_OUTCOME_NO_SERVER;
+    return step->event->why;
+}
+
+void zkl_step_on_give_up(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+    enum zkl_outcome why = reason_to_give_up(step);
+
+    switch (machine->state) {
+    case ZKL_CREATING:
+        if (machine->is_in_flight)
+            zkl_step_end(step, why);
+        else
+            zkl_step_end_and_clean(step, why);
+        break;
+    case ZKL_FINDING:
+        zkl_step_end(step, why);
+        break;
+    case ZKL_NEW:
+    case ZKL_PREPARING:
+    case ZKL_LISTING:
+    case ZKL_SURVEYING:
+    case ZKL_WATCHING:
+    case ZKL_WAITING:
+        zkl_step_end_and_clean(step, why);
+        break;
+    case ZKL_HELD:
+        if (why == ZKL_OUTCOME_CLOSED) {
+            zkl_step_lose(step, why);
+            zkl_step_move(step, ZKL_DELETING);
+        }
+        break;
+    case ZKL_LOST:
+        if (why == ZKL_OUTCOME_CLOSED)
+            zkl_step_move(step, machine->node_is_known ? ZKL_DELETING : ZKL_GONE);
+        break;
+    case ZKL_DELETING:
+    case ZKL_GONE:
+    case ZKL_STATE_COUNT:
+        break;
+    }
+}
+
+void zkl_step_on_release(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+
+    if (machine->state != ZKL_HELD && machine->state != ZKL_LOST)
+        return;
+    machine->is_released = true;
+    machine->was_lost |= !step->event->has_lease;
+    if (machine->node_is_known)
+        zkl_step_move(step, ZKL_DELETING);
+    else
+        zkl_step_finish(step, ZKL_OUTCOME_LOST);
+}
