@@ -151,7 +151,7 @@ static void take_answer_ahead(struct step *step, enum zkl_answer answer)
         if (machine->must_list && step->event->has_lease)
             zkl_step_move(step, ZKL_LISTING);
         else
-            come_to_front(step);
+            zkl_step_come_to_front(step);
         break;
     }
 }

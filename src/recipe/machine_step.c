@@ -2,6 +2,7 @@
 #include "recipe/machine_step.h"
 
 #include <assert.h>
+
 /* The only place that changes the state. The answer of a flight that is still out belongs to the state that is left. */
 void zkl_step_move(struct step *step, enum zkl_state to)
 {
@@ -58,7 +59,7 @@ void zkl_step_finish(struct step *step, enum zkl_outcome outcome)
 }
 
 /* Nobody is ahead. */
-static void come_to_front(struct step *step)
+void zkl_step_come_to_front(struct step *step)
 {
     struct zkl_machine *machine = step->machine;
 
@@ -91,7 +92,7 @@ void zkl_step_take_place(struct step *step)
         zkl_step_move(step, ZKL_SURVEYING);
     } else if (place->ahead_count == 0) {
         machine->must_list = false;
-        come_to_front(step);
+        zkl_step_come_to_front(step);
     } else if (machine->is_try) {
         zkl_step_end_and_clean(step, ZKL_OUTCOME_BUSY);
     } else {
@@ -130,7 +131,7 @@ void zkl_step_take_listing(struct step *step, enum zkl_answer answer)
 void zkl_step_pass(struct step *step)
 {
     if (step->machine->is_next)
-        come_to_front(step);
+        zkl_step_come_to_front(step);
     else
         zkl_step_move(step, ZKL_LISTING);
 }

@@ -19,6 +19,7 @@ void zkl_step_removed(struct step *step);
 void zkl_step_lose(struct step *step, enum zkl_outcome reason);
 void zkl_step_finish(struct step *step, enum zkl_outcome outcome);
 void zkl_step_take_listing(struct step *step, enum zkl_answer answer);
+void zkl_step_come_to_front(struct step *step);
 void zkl_step_take_place(struct step *step);
 void zkl_step_pass(struct step *step);
 
