@@ -247,6 +247,44 @@ void jvm_signal(struct jvm *jvm, int signal_number)
         pidfd_send_signal(jvm->pid_fd, signal_number, NULL, 0);
 }
 
+static bool is_thread_stopped(const char *stat_file)
+{
+    FILE *file = fopen(stat_file, "re");
+    char line[512] = "";
+    const char *name_end;
+
+    /* A thread that has just ended does not run either. */
+    if (!file)
+        return true;
+    if (!fgets(line, sizeof(line), file))
+        line[0] = '\0';
+    fclose(file);
+    name_end = strrchr(line, ')');
+    return !name_end || name_end[2] == 'T';
+}
+
+static bool is_standing_still(void *context)
+{
+    struct jvm *jvm = context;
+    char pattern[64];
+    glob_t threads;
+    bool is_still = true;
+
+    snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/stat", (int)jvm->pid);
+    if (glob(pattern, 0, NULL, &threads) != 0)
+        return true;
+    for (size_t i = 0; i < threads.gl_pathc; i++)
+        is_still = is_still && is_thread_stopped(threads.gl_pathv[i]);
+    globfree(&threads);
+    return is_still;
+}
+
+void jvm_pause(struct jvm *jvm)
+{
+    jvm_signal(jvm, SIGSTOP);
+    eventually(is_standing_still, jvm, STOP_GRACE_MS);
+}
+
 void jvm_stop(struct jvm *jvm)
 {
     jvm_signal(jvm, SIGTERM);

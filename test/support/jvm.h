@@ -20,6 +20,8 @@ const char *jvm_missing(void);
 bool jvm_start(struct jvm *jvm, const char *directory, const char *config_file, const char *flags);
 bool jvm_is_running(struct jvm *jvm);
 void jvm_signal(struct jvm *jvm, int signal_number);
+/* SIGSTOP; returns when every thread of the process stands still. */
+void jvm_pause(struct jvm *jvm);
 /* TERM, and KILL when that does not help; returns when the process is gone. */
 void jvm_stop(struct jvm *jvm);
 void jvm_kill(struct jvm *jvm);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { ANSWER_SIZE = 256 * 1024, ANSWER_PATIENCE_MS = 2000, START_ATTEMPTS = 5 };
 
@@ -53,8 +54,8 @@ static void write_config(const struct zk_server *server, const struct zk_server_
     int tick_time_ms = or_default(options->tick_time_ms, 500);
     FILE *file = create_file(server->directory, "zoo.cfg");
 
-    fprintf(file, "tickTime=%d\ndataDir=%s/data\nclientPort=%d\nclientPortAddress=127.0.0.1\n", tick_time_ms,
-            server->directory, server->port.number);
+    fprintf(file, "tickTime=%d\ndataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\n", tick_time_ms,
+            server->data_directory, server->port.number);
     fprintf(file, "minSessionTimeout=%d\nmaxSessionTimeout=%d\n",
             or_default(options->min_session_timeout_ms, 2 * tick_time_ms),
             or_default(options->max_session_timeout_ms, 60000));
@@ -77,7 +78,9 @@ struct zk_server *server_prepare(const struct zk_server_options *options, const 
     server->port = port_reserve();
     snprintf(server->address, sizeof(server->address), "127.0.0.1:%d", server->port.number);
     server->directory = directory_make("zklock-server");
-    if (!server->directory || asprintf(&server->config_file, "%s/zoo.cfg", server->directory) < 0)
+    if (!server->directory || asprintf(&server->config_file, "%s/zoo.cfg", server->directory) < 0
+        || asprintf(&server->data_directory, "%s/data", server->directory) < 0
+        || mkdir(server->data_directory, 0700) != 0)
         suite_abandon("cannot make a directory for a ZooKeeper server");
     server->jvm_flags = options->jvm_flags ? strdup(options->jvm_flags) : NULL;
     write_log_setup(server->directory);
@@ -156,6 +159,7 @@ void zk_server_free(struct zk_server *server)
     directory_remove(server->directory);
     port_release(&server->port);
     free(server->directory);
+    free(server->data_directory);
     free(server->config_file);
     free(server->jvm_flags);
     free(server);
@@ -176,6 +180,11 @@ const char *zk_server_directory(const struct zk_server *server)
     return server->directory;
 }
 
+const char *zk_server_data_directory(const struct zk_server *server)
+{
+    return server->data_directory;
+}
+
 pid_t zk_server_pid(const struct zk_server *server)
 {
     return server->jvm.pid;
@@ -191,17 +200,23 @@ void zk_server_kill(struct zk_server *server)
     jvm_kill(&server->jvm);
 }
 
+void zk_server_begin(struct zk_server *server)
+{
+    if (!jvm_is_running(&server->jvm))
+        server_launch(server);
+}
+
 void zk_server_restart(struct zk_server *server)
 {
     jvm_stop(&server->jvm);
-    server_launch(server);
+    zk_server_begin(server);
     if (!server_wait_serving(server, SERVER_PATIENCE_MS))
         server_give_up(server, "does not start again");
 }
 
 void zk_server_pause(struct zk_server *server)
 {
-    jvm_signal(&server->jvm, SIGSTOP);
+    jvm_pause(&server->jvm);
 }
 
 void zk_server_resume(struct zk_server *server)

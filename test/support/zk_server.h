@@ -32,11 +32,13 @@ int zk_server_port(const struct zk_server *server);
 /* "127.0.0.1:port" */
 const char *zk_server_address(const struct zk_server *server);
 const char *zk_server_directory(const struct zk_server *server);
+const char *zk_server_data_directory(const struct zk_server *server);
 pid_t zk_server_pid(const struct zk_server *server);
 
 void zk_server_stop(struct zk_server *server);      /* TERM, then KILL; the data stay */
 void zk_server_kill(struct zk_server *server);      /* KILL at once */
-void zk_server_restart(struct zk_server *server);   /* same port and data, running or not; waits until it answers */
+void zk_server_begin(struct zk_server *server);     /* starts a stopped one on the same port and data; no wait */
+void zk_server_restart(struct zk_server *server);   /* the same, running or not, and waits until it answers */
 void zk_server_pause(struct zk_server *server);     /* SIGSTOP: sockets stay open, nothing is answered */
 void zk_server_resume(struct zk_server *server);
 

@@ -10,6 +10,7 @@ enum { SERVER_PATIENCE_MS = 60000 };
 
 struct zk_server {
     char *directory;
+    char *data_directory;
     char *config_file;
     char *jvm_flags;
     struct port port;

@@ -1,0 +1,60 @@
+/* The ensemble fixture. */
+#include "support/suite.h"
+#include "support/zk_ensemble.h"
+
+static struct zk_ensemble *ensemble;
+
+static void start_ensemble(void)
+{
+    ensemble = zk_ensemble_start(NULL);
+}
+
+static void free_ensemble(void)
+{
+    zk_ensemble_free(ensemble);
+    ensemble = NULL;
+}
+
+static void one_of_three_leads(void)
+{
+    int leader = zk_ensemble_leader(ensemble);
+
+    CU_ASSERT_TRUE(leader >= 0 && leader < ZK_ENSEMBLE_SIZE);
+    CU_ASSERT_TRUE(zk_ensemble_follower(ensemble) >= 0);
+    CU_ASSERT_NOT_EQUAL(zk_ensemble_follower(ensemble), leader);
+    CU_ASSERT_TRUE(zk_ensemble_wait_serving(ensemble, ZK_ENSEMBLE_SIZE, 0));
+}
+
+static void another_leads_when_the_leader_is_killed(void)
+{
+    int leader = zk_ensemble_leader(ensemble);
+
+    CU_ASSERT_TRUE_FATAL(leader >= 0);
+    zk_server_kill(zk_ensemble_server(ensemble, leader));
+    CU_ASSERT_TRUE(zk_ensemble_wait_leader(ensemble, leader, 30000) >= 0);
+    zk_server_restart(zk_ensemble_server(ensemble, leader));
+    CU_ASSERT_TRUE(zk_ensemble_wait_serving(ensemble, ZK_ENSEMBLE_SIZE, 30000));
+}
+
+static void paused_leader_is_replaced(void)
+{
+    int leader = zk_ensemble_leader(ensemble);
+
+    CU_ASSERT_TRUE_FATAL(leader >= 0);
+    zk_server_pause(zk_ensemble_server(ensemble, leader));
+    CU_ASSERT_TRUE(zk_ensemble_wait_leader(ensemble, leader, 30000) >= 0);
+    zk_server_resume(zk_ensemble_server(ensemble, leader));
+    CU_ASSERT_TRUE(zk_ensemble_wait_serving(ensemble, ZK_ENSEMBLE_SIZE, 30000));
+}
+
+static const struct suite_test tests[] = {
+    SUITE_TEST_WITH(one_of_three_leads, start_ensemble, free_ensemble),
+    SUITE_TEST_WITH(another_leads_when_the_leader_is_killed, start_ensemble, free_ensemble),
+    SUITE_TEST_WITH(paused_leader_is_replaced, start_ensemble, free_ensemble),
+    SUITE_END
+};
+
+int main(int argc, char **argv)
+{
+    return suite_main(argc, argv, "ensemble", tests);
+}
