@@ -33,7 +33,8 @@ void zkl_descriptors_list(struct zkl_descriptors *out_descriptors)
 
     *out_descriptors = (struct zkl_descriptors){.is_complete = directory != NULL};
     while (directory && out_descriptors->is_complete && (entry = readdir(directory))) {
-        if (entry->d_name[0] != '.')
+        /* The directory's own descriptor is there too, and its number will be the next one's. */
+        if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(directory))
             out_descriptors->is_complete = append(out_descriptors, atoi(entry->d_name));
     }
     if (directory)
