@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by the scripts beside it, which set `script` to their name first.
 
 fail()
@@ -8,9 +9,9 @@ fail()
 
 # Packages of Debian, each with a command or file that shows it is there. A command from elsewhere counts too.
 readonly build_packages="cmake:cmake ninja-build:ninja gcc:gcc libc6-dev:/usr/include/stdlib.h pkg-config:pkg-config
-    libzookeeper-mt-dev:/usr/include/zookeeper/zookeeper.h"
+    libzookeeper-mt-dev:/usr/include/zookeeper/zookeeper.h libjansson-dev:/usr/include/jansson.h"
 readonly demo_packages="zookeeper:/usr/share/zookeeper/bin/zkServer.sh default-jre-headless:java"
-readonly test_packages="libcunit1-dev:/usr/include/CUnit/CUnit.h libjansson-dev:/usr/include/jansson.h g++:g++
+readonly test_packages="libcunit1-dev:/usr/include/CUnit/CUnit.h g++:g++ groff-base:groff
     iproute2:ip iptables:iptables procps:ps python3:/usr/bin/python3 valgrind:valgrind"
 readonly docker_packages="docker.io:docker docker-compose:docker-compose debootstrap:debootstrap"
 
