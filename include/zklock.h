@@ -312,7 +312,7 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_try(zklock *lock, int64_t time
  *            ZKLOCK_TIMEOUT: the limit passed while others were ahead; ZKLOCK_NO_SERVER: it passed without an
  *            answer from a server. In both cases the contender is removed in the background.
  *            ZKLOCK_CANCELLED; ZKLOCK_REMOVED: somebody deleted the contender; ZKLOCK_ALREADY: this object holds,
- *            waits, or is lost and not yet released; ZKLOCK_DENIED, ZKLOCK_REFUSED, ZKLOCK_MIXED_STYLES:
+ *            waits, is lost and not yet released, or a thread is in zklock_release(); ZKLOCK_DENIED, ZKLOCK_REFUSED, ZKLOCK_MIXED_STYLES:
  *            zklock_detail() names the path and the right; ZKLOCK_CLOSED; ZKLOCK_DEADLOCK; ZKLOCK_FORKED;
  *            ZKLOCK_NO_MEMORY.
  * since      0.1

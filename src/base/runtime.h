@@ -15,6 +15,14 @@
 /* A time that never comes. */
 #define ZKL_NEVER INT64_MAX
 
+/* `now_ns` and a limit; negative means for ever, and no sum overflows. */
+static inline int64_t zkl_time_after(int64_t now_ns, int64_t timeout_ms)
+{
+    if (timeout_ms < 0 || timeout_ms > (ZKL_NEVER - now_ns) / ZKL_NS_PER_MS)
+        return ZKL_NEVER;
+    return now_ns + timeout_ms * ZKL_NS_PER_MS;
+}
+
 /* A thread that runs its turn whenever it is woken, and at a time of its own choice. */
 struct zkl_worker;
 

@@ -8,6 +8,8 @@
 
 #define ZKL_SERVERS_MAX 63
 #define ZKL_DEFAULT_PORT 2181
+/* Bytes of a lock's path, chroot included. */
+#define ZKL_LONGEST_PATH 900
 
 struct zkl_servers {
     char *hosts;  /* "host:port,host:port", every port given; IPv6 as [::1]:2181 */

@@ -1,0 +1,82 @@
+/*
+ * One contender on its way: a machine, what it needs to know of the world, and the flights it sent. It is a member of
+ * the session until its znode is certainly gone, which can be long after the lock object was freed.
+ *
+ * @locks every function expects the session's mutex  @thread any
+ */
+#ifndef ZKL_ATTEMPT_H
+#define ZKL_ATTEMPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "recipe/machine.h"
+#include "session/session.h"
+
+/* The last listing, kept while its order is being asked for. */
+struct zkl_listing {
+    char **names;
+    int64_t *czxids;
+    int count;
+};
+
+struct zkl_attempt {
+    struct zkl_member member;
+    struct zkl_machine machine;
+    zklock_session *session; /* lives as long as the attempt is its member or has calls under way */
+    zklock *lock;            /* who listens; NULL: nobody any more */
+    int refs;
+
+    char *path; /* of the lock, with the chroot */
+    char *payload;
+    enum zkl_naming naming;
+    bool is_persistent_parent;
+
+    char prefix[ZKL_PREFIX_SIZE]; /* of the latest create */
+    char *own_path;               /* room for path, slash and name; meant only while the machine knows the node */
+    char *ahead_path;             /* NULL: none */
+    struct zkl_listing listing;
+    uint64_t token;
+
+    int64_t limit_ns; /* of the acquire, then of a waiting release */
+    int64_t retry_ns; /* after a flight that could not be sent */
+    int64_t started_ns;
+    bool limit_has_passed;
+    zklock_status result;         /* of the acquire; PENDING until it has one */
+    zklock_status release_result; /* PENDING until the release is confirmed */
+    char detail[256];
+};
+
+struct zkl_attempt_options {
+    const char *path;
+    const char *payload;
+    enum zkl_naming naming;
+    bool is_persistent_parent;
+    bool is_try;
+    int64_t limit_ns;
+};
+
+/* A member of the session at once; not started. NULL: no memory. The caller holds one reference. */
+struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const struct zkl_attempt_options *options);
+void zkl_attempt_ref(struct zkl_attempt *attempt);
+void zkl_attempt_unref(struct zkl_attempt *attempt);
+
+void zkl_attempt_start(struct zkl_attempt *attempt);
+void zkl_attempt_give_up(struct zkl_attempt *attempt, enum zkl_outcome why);
+void zkl_attempt_release(struct zkl_attempt *attempt, int64_t limit_ns);
+/* Feeds an event, and carries out what the machine answers. The attempt may be gone afterwards: hold a reference. */
+void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event);
+
+/* flight.c: sends what the machine asks for. False: nothing was sent. */
+bool zkl_flight_launch(struct zkl_attempt *attempt, const struct zkl_actions *actions);
+
+/* lock.c: tells the owner. */
+void zkl_lock_on_notice(zklock *lock, struct zkl_attempt *attempt, enum zkl_notice notice, enum zkl_outcome outcome);
+void zkl_lock_on_silence(zklock *lock, struct zkl_attempt *attempt, bool is_silent);
+void zkl_lock_on_limit(zklock *lock);
+void zkl_lock_on_gone(zklock *lock, struct zkl_attempt *attempt);
+
+/* What an outcome is called in public. */
+zklock_status zkl_outcome_status(enum zkl_outcome outcome);
+
+#endif

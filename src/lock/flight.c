@@ -1,0 +1,238 @@
+/*
+ * Flights: what the machine asks for, as requests sent back to back. The store keeps their order, so a listing behind a
+ * create contains the new node. The last reply of a flight feeds one event.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock/flight.h"
+
+static bool is_current(const struct flight *flight)
+{
+    return flight->event.flight == flight->attempt->machine.flight && flight->attempt->machine.is_in_flight;
+}
+
+/* One reply has come, or the sending is over. The last one feeds the machine. */
+static void settle(struct flight *flight)
+{
+    if (--flight->pending > 0)
+        return;
+    if (is_current(flight)) {
+        if (flight->ask == ZKL_ASK_SURVEY)
+            zkl_flight_finish_survey(flight);
+        zkl_attempt_feed(flight->attempt, &flight->event);
+    }
+    zkl_attempt_unref(flight->attempt);
+    free(flight);
+}
+
+static void on_reply(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale)
+{
+    struct flight_call *part = (struct flight_call *)call;
+
+    /* A stale reply, or one of a flight that the machine has left, must not touch what a newer one wrote. */
+    if (!is_stale && is_current(part->flight))
+        zkl_flight_take_reply(part->flight, part->index, reply);
+    settle(part->flight);
+}
+
+static enum zkl_event_type event_of(enum zkl_ask ask)
+{
+    switch (ask) {
+    case ZKL_ASK_CREATE:
+        return ZKL_EV_CREATED;
+    case ZKL_ASK_PREPARE:
+        return ZKL_EV_PREPARED;
+    case ZKL_ASK_FIND:
+        return ZKL_EV_FOUND;
+    case ZKL_ASK_LIST:
+        return ZKL_EV_LISTED;
+    case ZKL_ASK_SURVEY:
+        return ZKL_EV_SURVEYED;
+    case ZKL_ASK_WATCH:
+    case ZKL_ASK_WATCH_OWN:
+        return ZKL_EV_WATCHED;
+    case ZKL_ASK_DELETE:
+    case ZKL_ASK_NOTHING:
+        break;
+    }
+    return ZKL_EV_DELETED;
+}
+
+static struct flight *prepare(struct zkl_attempt *attempt, enum zkl_ask ask, int call_count)
+{
+    struct flight *flight = calloc(1, sizeof *flight + (size_t)call_count * sizeof flight->calls[0]);
+
+    if (!flight)
+        return NULL;
+    flight->attempt = attempt;
+    flight->ask = ask;
+    flight->pending = 1;
+    flight->event.type = event_of(ask);
+    flight->event.flight = attempt->machine.flight;
+    zkl_attempt_ref(attempt);
+    return flight;
+}
+
+static bool send_part(struct flight *flight, const struct zkl_request *request)
+{
+    struct flight_call *part = &flight->calls[flight->call_count];
+
+    part->call.on_reply = on_reply;
+    part->flight = flight;
+    part->index = flight->call_count++;
+    flight->pending++;
+    if (zkl_session_submit(flight->attempt->session, &part->call, request))
+        return true;
+    flight->pending--;
+    return false;
+}
+
+/* Sends one request, and a second behind it where there is one. */
+static bool send_both(struct zkl_attempt *attempt, enum zkl_ask ask, const struct zkl_request *first,
+                      const struct zkl_request *second)
+{
+    struct flight *flight = prepare(attempt, ask, 2);
+
+    if (!flight)
+        return false;
+    bool is_sent = send_part(flight, first);
+    if (is_sent && second && !send_part(flight, second))
+        flight->event.second = ZKL_ANSWER_UNKNOWN;
+    if (is_sent) {
+        settle(flight);
+        return true;
+    }
+    zkl_attempt_unref(attempt);
+    free(flight);
+    return false;
+}
+
+static bool send_create(struct zkl_attempt *attempt)
+{
+    struct zkl_runtime *runtime = zkl_session_runtime(attempt->session);
+    unsigned char token[ZKL_TOKEN_BYTES];
+
+    runtime->random(runtime, token, sizeof token);
+    zkl_name_prefix(attempt->naming, token, attempt->prefix);
+    sprintf(attempt->own_path, "%s/%s", attempt->path, attempt->prefix);
+    struct zkl_request create = {.op = ZKL_OP_CREATE,
+                                 .path = attempt->own_path,
+                                 .data = attempt->payload,
+                                 .data_size = (int)strlen(attempt->payload)};
+    struct zkl_request list = {.op = ZKL_OP_LIST, .path = attempt->path};
+    return send_both(attempt, ZKL_ASK_CREATE, &create, &list);
+}
+
+static bool send_find(struct zkl_attempt *attempt)
+{
+    const char *paths[] = {attempt->path};
+    struct zkl_request barrier = {.op = ZKL_OP_CHECK, .paths = paths, .path_count = 1};
+    struct zkl_request list = {.op = ZKL_OP_LIST, .path = attempt->path};
+
+    return send_both(attempt, ZKL_ASK_FIND, &barrier, &list);
+}
+
+static bool send_watch(struct zkl_attempt *attempt, const struct zkl_actions *actions)
+{
+    struct zkl_request own = {.op = ZKL_OP_GET, .path = attempt->own_path, .with_watch = true};
+    struct zkl_request ahead = {.op = actions->by_exists ? ZKL_OP_EXISTS : ZKL_OP_GET,
+                                .path = attempt->ahead_path,
+                                .with_watch = true};
+
+    return send_both(attempt, actions->ask, &own, actions->ask == ZKL_ASK_WATCH ? &ahead : NULL);
+}
+
+/* Every ancestor from the top down, the path itself last, back to back. */
+static bool send_parents(struct zkl_attempt *attempt)
+{
+    int depth = 0;
+    for (const char *at = attempt->path; *at; at++)
+        depth += *at == '/';
+    struct flight *flight = prepare(attempt, ZKL_ASK_PREPARE, depth);
+    char *path = flight ? strdup(attempt->path) : NULL;
+    bool is_sent = path != NULL;
+
+    for (char *end = path; is_sent && end;) {
+        end = strchr(end + 1, '/');
+        if (end)
+            *end = '\0';
+        struct zkl_request create = {
+            .op = ZKL_OP_CREATE_PARENT, .path = path, .is_persistent = attempt->is_persistent_parent};
+        is_sent = send_part(flight, &create);
+        if (end)
+            *end = '/';
+    }
+    free(path);
+    if (flight && flight->pending > 1) {
+        /* Part of it may be under way: what is missing shows when the create is tried again. */
+        settle(flight);
+        return true;
+    }
+    if (flight) {
+        zkl_attempt_unref(attempt);
+        free(flight);
+    }
+    return false;
+}
+
+static bool send_exists(struct flight *flight, const char *name)
+{
+    const char *parent = flight->attempt->path;
+    char *path = malloc(strlen(parent) + 1 + strlen(name) + 1);
+
+    if (!path)
+        return false;
+    sprintf(path, "%s/%s", parent, name);
+    struct zkl_request exists = {.op = ZKL_OP_EXISTS, .path = path};
+    bool is_sent = send_part(flight, &exists);
+    free(path);
+    return is_sent;
+}
+
+static bool send_survey(struct zkl_attempt *attempt)
+{
+    const struct zkl_listing *listing = &attempt->listing;
+    struct flight *flight = prepare(attempt, ZKL_ASK_SURVEY, listing->count);
+    struct zkl_name own = zkl_name_parse(attempt->own_path + strlen(attempt->path) + 1);
+
+    if (!flight)
+        return false;
+    flight->event.first = ZKL_ANSWER_OK;
+    for (int i = 0; i < listing->count; i++) {
+        struct zkl_name name = zkl_name_parse(listing->names[i]);
+        listing->czxids[i] = zkl_queue_is_ambiguous(name, own) ? 0 : 1;
+        if (listing->czxids[i] == 0 && !send_exists(flight, listing->names[i]))
+            flight->event.first = ZKL_ANSWER_UNKNOWN;
+    }
+    settle(flight);
+    return true;
+}
+
+bool zkl_flight_launch(struct zkl_attempt *attempt, const struct zkl_actions *actions)
+{
+    struct zkl_request list = {.op = ZKL_OP_LIST, .path = attempt->path};
+    struct zkl_request delete = {.op = ZKL_OP_DELETE, .path = attempt->own_path};
+
+    switch (actions->ask) {
+    case ZKL_ASK_CREATE:
+        return send_create(attempt);
+    case ZKL_ASK_PREPARE:
+        return send_parents(attempt);
+    case ZKL_ASK_FIND:
+        return send_find(attempt);
+    case ZKL_ASK_LIST:
+        return send_both(attempt, actions->ask, &list, NULL);
+    case ZKL_ASK_SURVEY:
+        return send_survey(attempt);
+    case ZKL_ASK_WATCH:
+    case ZKL_ASK_WATCH_OWN:
+        return send_watch(attempt, actions);
+    case ZKL_ASK_DELETE:
+        return send_both(attempt, actions->ask, &delete, NULL);
+    case ZKL_ASK_NOTHING:
+        break;
+    }
+    return true;
+}

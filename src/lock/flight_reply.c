@@ -1,0 +1,242 @@
+/* What replies say to a flight. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock/flight.h"
+
+static enum zkl_answer answer_of(enum zkl_code code)
+{
+    switch (code) {
+    case ZKL_CODE_OK:
+        return ZKL_ANSWER_OK;
+    case ZKL_CODE_UNKNOWN:
+        return ZKL_ANSWER_UNKNOWN;
+    case ZKL_CODE_NO_NODE:
+        return ZKL_ANSWER_NO_NODE;
+    case ZKL_CODE_NO_AUTH:
+        return ZKL_ANSWER_DENIED;
+    case ZKL_CODE_NODE_EXISTS:
+    case ZKL_CODE_NO_CHILDREN:
+    case ZKL_CODE_REFUSED:
+        break;
+    }
+    return ZKL_ANSWER_REFUSED;
+}
+
+static void describe(struct zkl_attempt *attempt, const char *what, const char *right, const struct zkl_reply *reply)
+{
+    if (reply->code == ZKL_CODE_NO_AUTH)
+        snprintf(attempt->detail, sizeof attempt->detail, "%s %s: denied; it needs the right %s", what, attempt->path,
+                 right);
+    else if (reply->code == ZKL_CODE_NO_CHILDREN)
+        snprintf(attempt->detail, sizeof attempt->detail, "%s %s: that is an ephemeral node, which cannot have children",
+                 what, attempt->path);
+    else if (reply->code == ZKL_CODE_REFUSED || reply->code == ZKL_CODE_NODE_EXISTS)
+        snprintf(attempt->detail, sizeof attempt->detail, "%s %s: refused by the server (error %d)", what,
+                 attempt->path, reply->raw_code);
+}
+
+static bool set_ahead(struct zkl_attempt *attempt, const char *name)
+{
+    char *path = malloc(strlen(attempt->path) + 1 + strlen(name) + 1);
+
+    if (!path)
+        return false;
+    sprintf(path, "%s/%s", attempt->path, name);
+    free(attempt->ahead_path);
+    attempt->ahead_path = path;
+    return true;
+}
+
+static void forget_listing(struct zkl_listing *listing)
+{
+    for (int i = 0; i < listing->count; i++)
+        free(listing->names[i]);
+    free(listing->names);
+    free(listing->czxids);
+    memset(listing, 0, sizeof *listing);
+}
+
+static bool keep_listing(struct zkl_attempt *attempt, const char *const *children, int count)
+{
+    struct zkl_listing *listing = &attempt->listing;
+
+    forget_listing(listing);
+    listing->names = calloc((size_t)count, sizeof *listing->names);
+    listing->czxids = calloc((size_t)count, sizeof *listing->czxids);
+    if (!listing->names || !listing->czxids)
+        return false;
+    for (listing->count = 0; listing->count < count; listing->count++)
+        if (!(listing->names[listing->count] = strdup(children[listing->count])))
+            return false;
+    return true;
+}
+
+/* Takes the place from the names (and czxids, after a survey). False: no memory. */
+static bool take_place(struct zkl_attempt *attempt, const char *const *children, int count, const int64_t *czxids,
+                       struct zkl_event *event)
+{
+    struct zkl_place *place = &event->place;
+
+    zkl_queue_place(children, count, attempt->prefix, czxids, place);
+    if (place->own_is_present)
+        sprintf(attempt->own_path, "%s/%.*s", attempt->path, ZKL_OWN_NAME_SIZE - 1, children[place->own]);
+    if (place->is_mixed)
+        snprintf(attempt->detail, sizeof attempt->detail,
+                 "%s holds contenders of styles that do not exclude each other", attempt->path);
+    if (place->needs_survey)
+        return keep_listing(attempt, children, count);
+    if (place->ahead < 0)
+        return true;
+    zkl_session_log(attempt->session, ZKLOCK_LOG_INFO, "%s: queued at place %d behind %s", attempt->path,
+                    place->ahead_count + 1, children[place->ahead]);
+    return set_ahead(attempt, children[place->ahead]);
+}
+
+static enum zkl_answer take_listing(struct flight *flight, const struct zkl_reply *reply)
+{
+    struct zkl_attempt *attempt = flight->attempt;
+
+    if (reply->code != ZKL_CODE_OK) {
+        describe(attempt, "listing", "READ", reply);
+        return answer_of(reply->code);
+    }
+    zkl_session_see_children(attempt->session, attempt->path, reply);
+    if (take_place(attempt, reply->children, reply->child_count, NULL, &flight->event))
+        return ZKL_ANSWER_OK;
+    snprintf(attempt->detail, sizeof attempt->detail, "out of memory");
+    return ZKL_ANSWER_REFUSED;
+}
+
+static void take_created(struct flight *flight, const struct zkl_reply *reply)
+{
+    struct zkl_attempt *attempt = flight->attempt;
+
+    describe(attempt, "creating a contender in", "CREATE", reply);
+    flight->event.first = answer_of(reply->code);
+    if (reply->code == ZKL_CODE_OK) {
+        snprintf(attempt->own_path, strlen(attempt->path) + 1 + ZKL_OWN_NAME_SIZE, "%s", reply->path);
+        attempt->token = (uint64_t)reply->stat.czxid;
+    }
+}
+
+/* The last of the parents is the path itself; why one above it failed matters only if that one did, too. */
+static void take_prepared(struct flight *flight, int index, const struct zkl_reply *reply)
+{
+    bool is_there = reply->code == ZKL_CODE_OK || reply->code == ZKL_CODE_NODE_EXISTS;
+
+    if (!is_there && reply->code != ZKL_CODE_NO_NODE)
+        describe(flight->attempt, "creating", "CREATE on its parents", reply);
+    enum zkl_answer answer = is_there ? ZKL_ANSWER_OK : answer_of(reply->code);
+    bool hides_reason = answer == ZKL_ANSWER_NO_NODE && flight->event.first > ZKL_ANSWER_NO_NODE;
+    if (index == 0 || !hides_reason)
+        flight->event.first = answer;
+}
+
+static void take_own(struct flight *flight, const struct zkl_reply *reply)
+{
+    struct zkl_attempt *attempt = flight->attempt;
+
+    describe(attempt, "reading the own contender in", "READ", reply);
+    flight->event.first = answer_of(reply->code);
+    if (reply->code == ZKL_CODE_OK) {
+        flight->event.owner_is_us = reply->stat.owner == zkl_session_id(attempt->session);
+        attempt->token = (uint64_t)reply->stat.czxid;
+    }
+}
+
+static void on_watch_forgotten(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale)
+{
+    (void)reply;
+    (void)is_stale;
+    free(call);
+}
+
+/* EXISTS leaves its watch where there is no node; names are never used again, so it would stay for ever. */
+static void forget_watch(struct zkl_attempt *attempt)
+{
+    struct zkl_call *call = calloc(1, sizeof *call);
+    struct zkl_request request = {.op = ZKL_OP_FORGET_WATCH, .path = attempt->ahead_path};
+
+    if (!call)
+        return;
+    call->on_reply = on_watch_forgotten;
+    if (!zkl_session_submit(attempt->session, call, &request))
+        free(call);
+}
+
+static void take_ahead(struct flight *flight, const struct zkl_reply *reply)
+{
+    describe(flight->attempt, "reading a contender in", "READ", reply);
+    flight->event.second = answer_of(reply->code);
+    if (reply->code == ZKL_CODE_NO_NODE && flight->attempt->machine.reads_by_exists)
+        forget_watch(flight->attempt);
+}
+
+/* Replies come in the order of the requests: this is the first ambiguous child without one. */
+static void take_surveyed(struct flight *flight, const struct zkl_reply *reply)
+{
+    struct zkl_listing *listing = &flight->attempt->listing;
+    enum zkl_answer answer = answer_of(reply->code);
+
+    for (int i = 0; i < listing->count; i++) {
+        if (listing->czxids[i] != 0)
+            continue;
+        listing->czxids[i] = reply->code == ZKL_CODE_OK ? reply->stat.czxid : -1;
+        break;
+    }
+    if (answer != ZKL_ANSWER_OK && answer != ZKL_ANSWER_NO_NODE)
+        flight->event.first = answer;
+}
+
+void zkl_flight_finish_survey(struct flight *flight)
+{
+    struct zkl_attempt *attempt = flight->attempt;
+    struct zkl_listing *listing = &attempt->listing;
+
+    if (flight->event.first == ZKL_ANSWER_OK &&
+        !take_place(attempt, (const char *const *)listing->names, listing->count, listing->czxids, &flight->event))
+        flight->event.first = ZKL_ANSWER_REFUSED;
+    forget_listing(listing);
+}
+
+void zkl_flight_take_reply(struct flight *flight, int index, const struct zkl_reply *reply)
+{
+    switch (flight->ask) {
+    case ZKL_ASK_CREATE:
+        if (index == 0)
+            take_created(flight, reply);
+        else if (flight->event.first == ZKL_ANSWER_OK || reply->code != ZKL_CODE_OK)
+            flight->event.second = take_listing(flight, reply);
+        break;
+    case ZKL_ASK_PREPARE:
+        take_prepared(flight, index, reply);
+        break;
+    case ZKL_ASK_FIND:
+        if (index == 0)
+            flight->event.first = answer_of(reply->code);
+        else
+            flight->event.second = take_listing(flight, reply);
+        break;
+    case ZKL_ASK_LIST:
+        flight->event.first = take_listing(flight, reply);
+        break;
+    case ZKL_ASK_SURVEY:
+        take_surveyed(flight, reply);
+        break;
+    case ZKL_ASK_WATCH:
+    case ZKL_ASK_WATCH_OWN:
+        if (index == 0)
+            take_own(flight, reply);
+        else
+            take_ahead(flight, reply);
+        break;
+    case ZKL_ASK_DELETE:
+        describe(flight->attempt, "deleting the contender in", "DELETE", reply);
+        flight->event.first = answer_of(reply->code);
+        break;
+    case ZKL_ASK_NOTHING:
+        break;
+    }
+}

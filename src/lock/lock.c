@@ -1,0 +1,238 @@
+/* A lock object: what its attempts tell it, and what it tells its owner. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lock/lock_state.h"
+#include "session/servers.h"
+
+/* ---------------------------------------------------------------- what attempts tell @locks the session's, held */
+
+/* @thread the notifier */
+static void run_callback(void *key, const zklock_event *event)
+{
+    zklock *lock = key;
+
+    lock->on_event(lock, event, lock->event_arg);
+}
+
+static void emit(zklock *lock, zklock_event_kind kind, zklock_status status)
+{
+    pthread_cond_broadcast(&lock->changed);
+    if (lock->event_fd >= 0)
+        (void)!write(lock->event_fd, &(uint64_t){1}, sizeof(uint64_t));
+    if (!lock->on_event)
+        return;
+    struct zkl_notice_to_user notice = {
+        .run = run_callback,
+        .key = lock,
+        .event = {.kind = kind, .status = status, .loss = lock->loss, .token = lock->has_token ? lock->token : 0},
+    };
+    zkl_session_notify(lock->session, &notice);
+}
+
+static long long elapsed_ms(const struct zkl_attempt *attempt)
+{
+    return (long long)((zkl_session_now(attempt->session) - attempt->started_ns) / ZKL_NS_PER_MS);
+}
+
+static void granted(zklock *lock, struct zkl_attempt *attempt)
+{
+    lock->token = attempt->token;
+    lock->has_token = true;
+    lock->is_silent = false;
+    zkl_session_log(lock->session, ZKLOCK_LOG_INFO, "%s: held after %lld ms, token %llu", lock->path,
+                    elapsed_ms(attempt), (unsigned long long)attempt->token);
+    emit(lock, ZKLOCK_EVENT_ENDED, ZKLOCK_OK);
+}
+
+static void ended(zklock *lock, struct zkl_attempt *attempt)
+{
+    bool is_explained = attempt->result == ZKLOCK_DENIED || attempt->result == ZKLOCK_REFUSED ||
+                        attempt->result == ZKLOCK_MIXED_STYLES;
+
+    lock->detail[0] = '\0';
+    if (is_explained)
+        memcpy(lock->detail, attempt->detail, sizeof lock->detail);
+    else if (attempt->result == ZKLOCK_NO_SERVER)
+        zkl_session_describe(lock->session, lock->detail, sizeof lock->detail);
+    zkl_session_log(lock->session, ZKLOCK_LOG_INFO, "%s: not acquired after %lld ms: %s", lock->path,
+                    elapsed_ms(attempt), zklock_status_text(attempt->result));
+    emit(lock, ZKLOCK_EVENT_ENDED, attempt->result);
+}
+
+static zklock_loss loss_of(enum zkl_outcome outcome)
+{
+    if (outcome == ZKL_OUTCOME_EXPIRED)
+        return ZKLOCK_LOSS_EXPIRED;
+    if (outcome == ZKL_OUTCOME_REMOVED)
+        return ZKLOCK_LOSS_REMOVED;
+    return outcome == ZKL_OUTCOME_CLOSED ? ZKLOCK_LOSS_CLOSED : ZKLOCK_LOSS_LEASE;
+}
+
+static void lost(zklock *lock, enum zkl_outcome outcome)
+{
+    lock->loss = loss_of(outcome);
+    lock->is_silent = false;
+    snprintf(lock->detail, sizeof lock->detail, "%s", zklock_loss_text(lock->loss));
+    zkl_session_log(lock->session, ZKLOCK_LOG_WARNING, "%s: the lock was lost: %s", lock->path,
+                    zklock_loss_text(lock->loss));
+    emit(lock, ZKLOCK_EVENT_LOST, ZKLOCK_LOST);
+}
+
+void zkl_lock_on_notice(zklock *lock, struct zkl_attempt *attempt, enum zkl_notice notice, enum zkl_outcome outcome)
+{
+    switch (notice) {
+    case ZKL_NOTICE_GRANTED:
+        granted(lock, attempt);
+        break;
+    case ZKL_NOTICE_ENDED:
+        ended(lock, attempt);
+        break;
+    case ZKL_NOTICE_REQUEUED:
+        zkl_session_log(lock->session, ZKLOCK_LOG_WARNING, "%s: the session expired while waiting; queued again",
+                        lock->path);
+        emit(lock, ZKLOCK_EVENT_REQUEUED, ZKLOCK_PENDING);
+        break;
+    case ZKL_NOTICE_LOST:
+        lost(lock, outcome);
+        break;
+    case ZKL_NOTICE_RELEASED: /* told by zkl_lock_on_gone() */
+        if (attempt->detail[0] && outcome != ZKL_OUTCOME_OK)
+            memcpy(lock->detail, attempt->detail, sizeof lock->detail);
+        pthread_cond_broadcast(&lock->changed);
+        break;
+    case ZKL_NOTICE_NONE:
+        break;
+    }
+}
+
+void zkl_lock_on_silence(zklock *lock, struct zkl_attempt *attempt, bool is_silent)
+{
+    if (attempt->machine.state != ZKL_HELD || lock->is_silent == is_silent)
+        return;
+    lock->is_silent = is_silent;
+    zkl_session_log(lock->session, ZKLOCK_LOG_INFO, "%s: %s", lock->path,
+                    is_silent ? "held, but the server does not answer" : "held, and the server answers again");
+    emit(lock, is_silent ? ZKLOCK_EVENT_SUSPENDED : ZKLOCK_EVENT_RESUMED, ZKLOCK_OK);
+}
+
+void zkl_lock_on_limit(zklock *lock)
+{
+    pthread_cond_broadcast(&lock->changed);
+}
+
+void zkl_lock_on_gone(zklock *lock, struct zkl_attempt *attempt)
+{
+    zklock_status status = attempt->release_result == ZKLOCK_PENDING ? attempt->result : attempt->release_result;
+
+    emit(lock, ZKLOCK_EVENT_RELEASED, status);
+}
+
+/* ---------------------------------------------------------------- life */
+
+void zklock_options_init(zklock_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->size = sizeof *options;
+}
+
+/* The path with the chroot; NULL: no memory. "/" alone is the chroot itself. */
+static char *full_path(const char *chroot, const char *path)
+{
+    char *full = malloc(strlen(chroot) + strlen(path) + 1);
+
+    if (full)
+        sprintf(full, "%s%s", chroot, strcmp(path, "/") == 0 && chroot[0] ? "" : path);
+    return full;
+}
+
+static void destroy(zklock *lock)
+{
+    pthread_cond_destroy(&lock->changed);
+    if (lock->event_fd >= 0)
+        close(lock->event_fd);
+    free(lock->path);
+    free(lock->label);
+    free(lock);
+}
+
+static bool fill(zklock *lock, const char *path, const zklock_options *options)
+{
+    lock->path = full_path(zkl_session_chroot(lock->session), path);
+    lock->label = strdup(options->label ? options->label : zkl_session_label(lock->session));
+    lock->style = options->style;
+    lock->is_persistent_parent = options->persistent_parent;
+    lock->on_event = options->on_event;
+    lock->event_arg = options->event_arg;
+    return lock->path && lock->label;
+}
+
+static zklock_status check(zklock_session *session, const char *path, const zklock_options *options)
+{
+    if (!session || options->size != sizeof *options || (unsigned)options->style > ZKLOCK_STYLE_KAZOO)
+        return ZKLOCK_BAD_ARGUMENT;
+    if (!zkl_session_is_own(session))
+        return ZKLOCK_FORKED;
+    if (zklock_path_check(path, NULL, 0) != ZKLOCK_OK)
+        return ZKLOCK_BAD_ARGUMENT;
+    if (strcmp(path, "/") == 0 && zkl_session_chroot(session)[0] == '\0')
+        return ZKLOCK_BAD_ARGUMENT;
+    if (strlen(zkl_session_chroot(session)) + strlen(path) > ZKL_LONGEST_PATH)
+        return ZKLOCK_TOO_LARGE;
+    return ZKLOCK_OK;
+}
+
+zklock_status zklock_new(zklock_session *session, const char *path, const zklock_options *options, zklock **out_lock)
+{
+    zklock_options defaults;
+
+    zklock_options_init(&defaults);
+    options = options ? options : &defaults;
+    zklock_status status = out_lock && path ? check(session, path, options) : ZKLOCK_BAD_ARGUMENT;
+    if (status != ZKLOCK_OK)
+        return status;
+    zklock *lock = calloc(1, sizeof *lock);
+    if (!lock)
+        return ZKLOCK_NO_MEMORY;
+    lock->session = session;
+    lock->event_fd = -1;
+    pthread_cond_init(&lock->changed, NULL);
+    if (!fill(lock, path, options)) {
+        destroy(lock);
+        return ZKLOCK_NO_MEMORY;
+    }
+    zkl_session_lock(session);
+    bool is_closing = zkl_session_is_closing(session);
+    if (!is_closing)
+        zkl_session_ref(session);
+    zkl_session_unlock(session);
+    if (is_closing) {
+        destroy(lock);
+        return ZKLOCK_CLOSED;
+    }
+    *out_lock = lock;
+    return ZKLOCK_OK;
+}
+
+void zklock_free(zklock *lock)
+{
+    if (!lock || !zkl_session_is_own(lock->session))
+        return;
+    zklock_session *session = lock->session;
+    zkl_session_lock(session);
+    struct zkl_attempt *attempt = lock->attempt;
+    if (attempt) {
+        /* From here on it lives by itself, until its znode is certainly gone. */
+        attempt->lock = NULL;
+        zkl_attempt_give_up(attempt, ZKL_OUTCOME_CANCELLED);
+        zkl_attempt_release(attempt, ZKL_NEVER);
+        zkl_attempt_unref(attempt);
+        lock->attempt = NULL;
+    }
+    zkl_session_forget_notices(session, lock);
+    zkl_session_unref_unlock(session);
+    destroy(lock);
+}

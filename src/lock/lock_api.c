@@ -1,0 +1,330 @@
+/* The public calls on a lock: acquire, release, look. The blocking ones are thin over the others. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lock/lock_state.h"
+#include "lock/payload.h"
+
+/* @locks takes the session's mutex, unless this is not the owning process */
+static zklock_status enter(zklock *lock)
+{
+    if (!lock)
+        return ZKLOCK_BAD_ARGUMENT;
+    if (!zkl_session_is_own(lock->session))
+        return ZKLOCK_FORKED;
+    zkl_session_lock(lock->session);
+    return ZKLOCK_OK;
+}
+
+static zklock_status enter_blocking(zklock *lock)
+{
+    if (lock && zkl_session_is_own(lock->session) && zkl_is_notifier_thread())
+        return ZKLOCK_DEADLOCK;
+    return enter(lock);
+}
+
+static zklock_status leave(zklock *lock, zklock_status status)
+{
+    zkl_session_unlock(lock->session);
+    return status;
+}
+
+/* ---------------------------------------------------------------- acquire */
+
+static const char *style_name(zklock_style style)
+{
+    return style == ZKLOCK_STYLE_KAZOO ? "kazoo" : "curator";
+}
+
+/* The latest attempt is over for its owner; its remains, if any, are cleaned up without this object. */
+static void set_attempt_aside(zklock *lock)
+{
+    if (!lock->attempt)
+        return;
+    lock->attempt->lock = NULL;
+    zkl_attempt_unref(lock->attempt);
+    lock->attempt = NULL;
+}
+
+static bool is_in_use(const zklock *lock)
+{
+    return lock->attempt && (lock->attempt->result == ZKLOCK_PENDING || zkl_lock_is_granted(lock) ||
+                             zkl_lock_is_lost(lock) || lock->releasers > 0);
+}
+
+/* @locks expects the session's mutex */
+static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
+{
+    struct zkl_runtime *runtime = zkl_session_runtime(lock->session);
+
+    if (zkl_session_is_closing(lock->session))
+        return ZKLOCK_CLOSED;
+    if (is_in_use(lock))
+        return ZKLOCK_ALREADY;
+    char *payload = zkl_payload_new(lock->label, style_name(lock->style), runtime->wall_ms(runtime));
+    if (!payload)
+        return ZKLOCK_NO_MEMORY;
+    if (timeout_ms == 0) {
+        /* Not to wait: but the answer of a server that is there takes its time. */
+        is_try = true;
+        timeout_ms = zkl_session_is_connected(lock->session) ? zkl_session_timeout_ms(lock->session) : 0;
+    }
+    struct zkl_attempt_options options = {
+        .path = lock->path,
+        .payload = payload,
+        .naming = lock->style == ZKLOCK_STYLE_KAZOO ? ZKL_NAMING_KAZOO : ZKL_NAMING_CURATOR,
+        .is_persistent_parent = lock->is_persistent_parent,
+        .is_try = is_try,
+        .limit_ns = zkl_time_after(zkl_session_now(lock->session), timeout_ms),
+    };
+    set_attempt_aside(lock);
+    lock->attempt = zkl_attempt_new(lock->session, lock, &options);
+    free(payload);
+    if (!lock->attempt)
+        return ZKLOCK_NO_MEMORY;
+    lock->loss = ZKLOCK_LOSS_NONE;
+    lock->is_silent = false;
+    zkl_attempt_start(lock->attempt);
+    return ZKLOCK_OK;
+}
+
+/* @locks expects the session's mutex, gives it up while waiting */
+static zklock_status wait_for_result(zklock *lock)
+{
+    struct zkl_attempt *attempt = lock->attempt;
+
+    zkl_attempt_ref(attempt);
+    while (attempt->result == ZKLOCK_PENDING)
+        pthread_cond_wait(&lock->changed, zkl_session_mutex(lock->session));
+    zklock_status status = attempt->result;
+    zkl_attempt_unref(attempt);
+    return status;
+}
+
+static zklock_status start_and_wait(zklock *lock, int64_t timeout_ms, bool is_try)
+{
+    zklock_status status = enter_blocking(lock);
+
+    if (status != ZKLOCK_OK)
+        return status;
+    status = start(lock, timeout_ms, is_try);
+    if (status == ZKLOCK_OK)
+        status = wait_for_result(lock);
+    return leave(lock, status);
+}
+
+zklock_status zklock_try(zklock *lock, int64_t timeout_ms)
+{
+    return start_and_wait(lock, timeout_ms, true);
+}
+
+zklock_status zklock_acquire(zklock *lock, int64_t timeout_ms)
+{
+    return start_and_wait(lock, timeout_ms, false);
+}
+
+zklock_status zklock_acquire_start(zklock *lock, int64_t timeout_ms)
+{
+    zklock_status status = enter(lock);
+
+    return status == ZKLOCK_OK ? leave(lock, start(lock, timeout_ms, false)) : status;
+}
+
+zklock_status zklock_result(zklock *lock)
+{
+    zklock_status status = enter(lock);
+
+    if (status != ZKLOCK_OK)
+        return status;
+    return leave(lock, lock->attempt ? lock->attempt->result : ZKLOCK_NOT_HELD);
+}
+
+zklock_status zklock_wait(zklock *lock)
+{
+    zklock_status status = enter_blocking(lock);
+
+    if (status != ZKLOCK_OK)
+        return status;
+    return leave(lock, lock->attempt ? wait_for_result(lock) : ZKLOCK_NOT_HELD);
+}
+
+zklock_status zklock_cancel(zklock *lock)
+{
+    zklock_status status = enter(lock);
+
+    if (status != ZKLOCK_OK)
+        return status;
+    if (!lock->attempt)
+        return leave(lock, ZKLOCK_NOT_HELD);
+    if (lock->attempt->result == ZKLOCK_PENDING)
+        zkl_attempt_give_up(lock->attempt, ZKL_OUTCOME_CANCELLED);
+    if (lock->attempt->result == ZKLOCK_CANCELLED)
+        return leave(lock, ZKLOCK_OK);
+    return leave(lock, lock->attempt->result == ZKLOCK_OK && is_in_use(lock) ? ZKLOCK_ALREADY : ZKLOCK_NOT_HELD);
+}
+
+/* ---------------------------------------------------------------- release */
+
+/* Begins the release. @locks expects the session's mutex */
+static zklock_status let_go(zklock *lock, int64_t timeout_ms)
+{
+    if (!zkl_lock_is_granted(lock) && !zkl_lock_is_lost(lock))
+        return ZKLOCK_NOT_HELD;
+    bool was_lost = zkl_lock_is_lost(lock) || !zkl_session_has_lease(lock->session);
+    zkl_attempt_release(lock->attempt, zkl_time_after(zkl_session_now(lock->session), timeout_ms));
+    return was_lost ? ZKLOCK_LOST : ZKLOCK_OK;
+}
+
+zklock_status zklock_release(zklock *lock, int64_t timeout_ms)
+{
+    zklock_status status = enter_blocking(lock);
+
+    if (status != ZKLOCK_OK)
+        return status;
+    struct zkl_attempt *attempt = lock->attempt;
+    status = let_go(lock, timeout_ms);
+    if (status == ZKLOCK_NOT_HELD)
+        return leave(lock, status);
+    zkl_attempt_ref(attempt);
+    lock->releasers++;
+    while (attempt->release_result == ZKLOCK_PENDING && !attempt->limit_has_passed)
+        pthread_cond_wait(&lock->changed, zkl_session_mutex(lock->session));
+    lock->releasers--;
+    if (attempt->release_result != ZKLOCK_PENDING)
+        status = attempt->release_result;
+    else if (status == ZKLOCK_OK)
+        status = ZKLOCK_UNCONFIRMED;
+    zkl_attempt_unref(attempt);
+    return leave(lock, status);
+}
+
+zklock_status zklock_release_send(zklock *lock)
+{
+    zklock_status status = enter(lock);
+
+    return status == ZKLOCK_OK ? leave(lock, let_go(lock, -1)) : status;
+}
+
+/* ---------------------------------------------------------------- look */
+
+bool zklock_is_held(zklock *lock)
+{
+    return zklock_remaining_ms(lock) > 0;
+}
+
+int64_t zklock_remaining_ms(zklock *lock)
+{
+    int64_t remaining_ns = 0;
+
+    if (enter(lock) != ZKLOCK_OK)
+        return 0;
+    if (zkl_lock_is_granted(lock))
+        remaining_ns = zkl_session_lease_remaining(lock->session);
+    zkl_session_unlock(lock->session);
+    return remaining_ns / ZKL_NS_PER_MS;
+}
+
+/* @locks expects the session's mutex */
+static zklock_state state_now(zklock *lock)
+{
+    if (!lock->attempt)
+        return ZKLOCK_STATE_IDLE;
+    switch (lock->attempt->machine.state) {
+    case ZKL_NEW:
+    case ZKL_CREATING:
+    case ZKL_PREPARING:
+    case ZKL_FINDING:
+    case ZKL_LISTING:
+    case ZKL_SURVEYING:
+    case ZKL_WATCHING:
+    case ZKL_WAITING:
+        return lock->attempt->result == ZKLOCK_PENDING ? ZKLOCK_STATE_ACQUIRING : ZKLOCK_STATE_RELEASING;
+    case ZKL_HELD:
+        if (!zkl_session_has_lease(lock->session))
+            return ZKLOCK_STATE_LOST;
+        return lock->is_silent ? ZKLOCK_STATE_SUSPENDED : ZKLOCK_STATE_HELD;
+    case ZKL_LOST:
+        return ZKLOCK_STATE_LOST;
+    case ZKL_DELETING:
+        return ZKLOCK_STATE_RELEASING;
+    case ZKL_GONE:
+    case ZKL_STATE_COUNT:
+        break;
+    }
+    return ZKLOCK_STATE_IDLE;
+}
+
+zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss)
+{
+    if (enter(lock) != ZKLOCK_OK)
+        return ZKLOCK_STATE_IDLE;
+    zklock_state state = state_now(lock);
+    zklock_loss loss = lock->loss;
+    if (state == ZKLOCK_STATE_LOST && loss == ZKLOCK_LOSS_NONE)
+        loss = ZKLOCK_LOSS_LEASE;
+    if (out_loss)
+        *out_loss = loss;
+    zkl_session_unlock(lock->session);
+    return state;
+}
+
+zklock_status zklock_token(zklock *lock, uint64_t *out_token)
+{
+    zklock_status status = out_token ? enter(lock) : ZKLOCK_BAD_ARGUMENT;
+
+    if (status != ZKLOCK_OK)
+        return status;
+    if (!lock->has_token)
+        return leave(lock, ZKLOCK_NOT_HELD);
+    *out_token = lock->token;
+    return leave(lock, ZKLOCK_OK);
+}
+
+void zklock_contender_name(zklock *lock, char *buffer, size_t size)
+{
+    if (size > 0)
+        buffer[0] = '\0';
+    if (enter(lock) != ZKLOCK_OK)
+        return;
+    if (lock->attempt && lock->attempt->machine.node_is_known)
+        snprintf(buffer, size, "%s", lock->attempt->own_path + strlen(lock->path) + 1);
+    zkl_session_unlock(lock->session);
+}
+
+void zklock_detail(zklock *lock, char *buffer, size_t size)
+{
+    if (size > 0)
+        buffer[0] = '\0';
+    if (enter(lock) != ZKLOCK_OK)
+        return;
+    snprintf(buffer, size, "%s", lock->detail);
+    zkl_session_unlock(lock->session);
+}
+
+zklock_status zklock_fd(zklock *lock, int *out_fd)
+{
+    zklock_status status = out_fd ? enter(lock) : ZKLOCK_BAD_ARGUMENT;
+
+    if (status != ZKLOCK_OK)
+        return status;
+    if (lock->event_fd < 0)
+        lock->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (lock->event_fd < 0)
+        return leave(lock, ZKLOCK_SYSTEM);
+    *out_fd = lock->event_fd;
+    return leave(lock, ZKLOCK_OK);
+}
+
+void zklock_fd_clear(zklock *lock)
+{
+    uint64_t count;
+
+    if (enter(lock) != ZKLOCK_OK)
+        return;
+    if (lock->event_fd >= 0)
+        (void)!read(lock->event_fd, &count, sizeof count);
+    zkl_session_unlock(lock->session);
+}

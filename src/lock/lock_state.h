@@ -1,0 +1,41 @@
+/* The inside of a lock object, for src/lock only. */
+#ifndef ZKL_LOCK_STATE_H
+#define ZKL_LOCK_STATE_H
+
+#include <pthread.h>
+
+#include "lock/attempt.h"
+#include "zklock.h"
+
+struct zklock {
+    zklock_session *session; /* counted */
+    char *path;              /* with the chroot */
+    char *label;
+    zklock_style style;
+    bool is_persistent_parent;
+    zklock_event_fn *on_event;
+    void *event_arg;
+
+    struct zkl_attempt *attempt; /* counted; the latest one, NULL before the first */
+    pthread_cond_t changed;
+    int releasers;               /* threads that wait for the release of `attempt` */
+    int event_fd;                /* -1: nobody asked for one */
+    bool has_token;
+    uint64_t token;
+    bool is_silent;              /* held, and the server does not answer */
+    zklock_loss loss;
+    char detail[256];
+};
+
+/* Whether the latest attempt holds, by its state alone. @locks expects the session's mutex */
+static inline bool zkl_lock_is_granted(const zklock *lock)
+{
+    return lock->attempt && lock->attempt->machine.state == ZKL_HELD;
+}
+
+static inline bool zkl_lock_is_lost(const zklock *lock)
+{
+    return lock->attempt && lock->attempt->machine.state == ZKL_LOST;
+}
+
+#endif

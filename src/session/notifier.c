@@ -1,0 +1,151 @@
+/* The thread that user code runs on: events of locks and lines of the log, one at a time, in order. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session_state.h"
+
+/* Log lines that may wait for a slow log function; then they are counted instead. */
+#define MOST_LINES 1000
+#define LINE_SIZE 1024
+
+static _Thread_local bool is_notifier;
+
+bool zkl_is_notifier_thread(void)
+{
+    return is_notifier;
+}
+
+static void append(zklock_session *session, struct zkl_notice *notice)
+{
+    struct zkl_notifier *notifier = &session->notifier;
+
+    notice->next = NULL;
+    *notifier->last = notice;
+    notifier->last = &notice->next;
+    session->runtime->worker_wake(notifier->worker, 0);
+}
+
+void zkl_session_notify(zklock_session *session, const struct zkl_notice_to_user *to_user)
+{
+    struct zkl_notice *notice = session->notifier.worker ? calloc(1, sizeof *notice) : NULL;
+
+    if (!notice)
+        return;
+    notice->to_user = *to_user;
+    append(session, notice);
+}
+
+void zkl_session_log(zklock_session *session, zklock_log_level level, const char *format, ...)
+{
+    struct zkl_notifier *notifier = &session->notifier;
+    char line[LINE_SIZE];
+    va_list arguments;
+
+    if (!session->log || level > session->log_level || !notifier->worker)
+        return;
+    if (notifier->line_count >= MOST_LINES) {
+        notifier->lines_dropped++;
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    struct zkl_notice *notice = calloc(1, sizeof *notice + strlen(line) + 1);
+    if (!notice)
+        return;
+    notice->level = level;
+    strcpy(notice->line, line);
+    notifier->line_count++;
+    append(session, notice);
+}
+
+static struct zkl_notice *take_first(struct zkl_notifier *notifier)
+{
+    struct zkl_notice *notice = notifier->first;
+
+    notifier->first = notice->next;
+    if (!notifier->first)
+        notifier->last = &notifier->first;
+    return notice;
+}
+
+static void run(zklock_session *session, struct zkl_notice *notice)
+{
+    is_notifier = true;
+    if (notice->to_user.run)
+        notice->to_user.run(notice->to_user.key, &notice->to_user.event);
+    else
+        session->log(session->log_arg, notice->level, notice->line);
+    is_notifier = false;
+}
+
+/* @thread the notifier  @locks takes the session's mutex, and gives it up around user code */
+static int64_t turn(void *arg)
+{
+    zklock_session *session = arg;
+    struct zkl_notifier *notifier = &session->notifier;
+
+    pthread_mutex_lock(&session->mutex);
+    while (notifier->first) {
+        struct zkl_notice *notice = take_first(notifier);
+        notifier->line_count -= notice->to_user.run ? 0 : 1;
+        notifier->running_key = notice->to_user.key;
+        notifier->is_running = true;
+        notifier->thread = pthread_self();
+        pthread_mutex_unlock(&session->mutex);
+        run(session, notice);
+        free(notice);
+        pthread_mutex_lock(&session->mutex);
+        notifier->is_running = false;
+        pthread_cond_broadcast(&notifier->idle);
+    }
+    pthread_mutex_unlock(&session->mutex);
+    return ZKL_NEVER;
+}
+
+static bool is_running_elsewhere(const struct zkl_notifier *notifier, const void *key)
+{
+    return notifier->is_running && notifier->running_key == key && !pthread_equal(notifier->thread, pthread_self());
+}
+
+void zkl_session_forget_notices(zklock_session *session, void *key)
+{
+    struct zkl_notifier *notifier = &session->notifier;
+    struct zkl_notice **at = &notifier->first;
+
+    while (*at) {
+        struct zkl_notice *notice = *at;
+        if (!notice->to_user.run || notice->to_user.key != key) {
+            at = &notice->next;
+            continue;
+        }
+        *at = notice->next;
+        free(notice);
+    }
+    notifier->last = at;
+    while (is_running_elsewhere(notifier, key))
+        pthread_cond_wait(&notifier->idle, &session->mutex);
+}
+
+zklock_status zkl_notifier_start(zklock_session *session)
+{
+    session->notifier.last = &session->notifier.first;
+    return session->runtime->worker_start(session->runtime, "zklock-notify", turn, session,
+                                          &session->notifier.worker);
+}
+
+void zkl_notifier_stop(zklock_session *session)
+{
+    struct zkl_notifier *notifier = &session->notifier;
+
+    pthread_mutex_lock(&session->mutex);
+    while (notifier->first || notifier->is_running)
+        pthread_cond_wait(&notifier->idle, &session->mutex);
+    struct zkl_worker *worker = notifier->worker;
+    notifier->worker = NULL;
+    pthread_mutex_unlock(&session->mutex);
+    if (worker)
+        session->runtime->worker_stop(worker);
+}

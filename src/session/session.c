@@ -1,0 +1,290 @@
+/* A session's members, calls, lease and timer. */
+#include "session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/session_state.h"
+
+void zkl_session_lock(zklock_session *session)
+{
+    pthread_mutex_lock(&session->mutex);
+}
+
+void zkl_session_unlock(zklock_session *session)
+{
+    pthread_mutex_unlock(&session->mutex);
+}
+
+void zkl_session_ref(zklock_session *session)
+{
+    session->refs++;
+}
+
+static void destroy(zklock_session *session)
+{
+    pthread_cond_destroy(&session->changed);
+    pthread_cond_destroy(&session->notifier.idle);
+    pthread_mutex_destroy(&session->mutex);
+    zkl_servers_clear(&session->servers);
+    free(session->addresses);
+    free(session->label);
+    free(session);
+}
+
+void zkl_session_unref_unlock(zklock_session *session)
+{
+    bool is_last = --session->refs == 0;
+
+    pthread_mutex_unlock(&session->mutex);
+    if (is_last)
+        destroy(session);
+}
+
+/* ---------------------------------------------------------------- members */
+
+void zkl_session_join(zklock_session *session, struct zkl_member *member)
+{
+    member->wake_ns = ZKL_NEVER;
+    member->previous = NULL;
+    member->next = session->members;
+    if (member->next)
+        member->next->previous = member;
+    session->members = member;
+    session->member_count++;
+    /* Nobody needed the session so far: beats come more often from now on, and at once where a lease is to be earned. */
+    if (session->member_count == 1)
+        zkl_session_plan(session, 0);
+}
+
+void zkl_session_leave(zklock_session *session, struct zkl_member *member)
+{
+    if (member->previous)
+        member->previous->next = member->next;
+    else
+        session->members = member->next;
+    if (member->next)
+        member->next->previous = member->previous;
+    session->member_count--;
+    pthread_cond_broadcast(&session->changed);
+    if (session->member_count == 0 && (session->is_spoilt || session->zombies))
+        zkl_session_plan(session, 0);
+}
+
+void zkl_session_tell_members(zklock_session *session, enum zkl_link link)
+{
+    struct zkl_member *next;
+
+    for (struct zkl_member *member = session->members; member; member = next) {
+        next = member->next;
+        member->class->on_link(member, link);
+    }
+}
+
+void zkl_session_wake_member(zklock_session *session, struct zkl_member *member, int64_t when_ns)
+{
+    member->wake_ns = when_ns;
+    zkl_session_plan(session, when_ns);
+}
+
+static int64_t wake_members(zklock_session *session, int64_t now_ns)
+{
+    struct zkl_member *next;
+    int64_t earliest_ns = ZKL_NEVER;
+
+    for (struct zkl_member *member = session->members; member; member = next) {
+        next = member->next;
+        if (member->wake_ns <= now_ns) {
+            member->wake_ns = ZKL_NEVER;
+            member->class->on_time(member, now_ns);
+        } else if (member->wake_ns < earliest_ns) {
+            earliest_ns = member->wake_ns;
+        }
+    }
+    return earliest_ns;
+}
+
+/* ---------------------------------------------------------------- calls */
+
+/* @thread the store's  @locks takes the session's mutex */
+static void on_reply(void *arg, const struct zkl_reply *reply)
+{
+    struct zkl_call *call = arg;
+    struct zkl_handle *handle = call->handle;
+    zklock_session *session = handle->session;
+
+    pthread_mutex_lock(&session->mutex);
+    bool is_stale = handle != session->handle;
+    handle->outstanding--;
+    zkl_session_ref(session);
+    if (!is_stale) {
+        int64_t now_ns = zkl_session_now(session);
+        zkl_lease_answered(&session->lease, call->sent_ns, now_ns, reply->code != ZKL_CODE_UNKNOWN);
+        if (call->is_write && reply->code == ZKL_CODE_OK)
+            zkl_lease_wrote(&session->lease, call->sent_ns, now_ns);
+        zkl_session_review_lease(session, now_ns);
+        if (session->is_closing && handle->outstanding == 0)
+            pthread_cond_broadcast(&session->changed);
+    }
+    call->on_reply(call, reply, is_stale);
+    zkl_session_unref_unlock(session);
+}
+
+static bool is_quorum_write(enum zkl_op op)
+{
+    return op == ZKL_OP_CREATE || op == ZKL_OP_DELETE || op == ZKL_OP_SET || op == ZKL_OP_CHECK;
+}
+
+bool zkl_session_submit(zklock_session *session, struct zkl_call *call, const struct zkl_request *request)
+{
+    if (session->phase != ZKL_PHASE_CONNECTED)
+        return false;
+    call->handle = session->handle;
+    call->is_write = is_quorum_write(request->op);
+    call->sent_ns = zkl_session_now(session);
+    if (!session->driver->submit(session->handle->store, request, on_reply, call))
+        return false;
+    session->handle->outstanding++;
+    return true;
+}
+
+/* ---------------------------------------------------------------- lease */
+
+void zkl_session_review_lease(zklock_session *session, int64_t now_ns)
+{
+    bool has_lease = zkl_lease_check(&session->lease, now_ns);
+
+    if (has_lease == session->had_lease)
+        return;
+    session->had_lease = has_lease;
+    if (!has_lease && session->member_count > 0)
+        zkl_session_log(session, ZKLOCK_LOG_INFO, "the lease is over: no proof in time that the session still lives");
+    zkl_session_tell_members(session, has_lease ? ZKL_LINK_LEASED : ZKL_LINK_LAPSED);
+    zkl_session_plan(session, 0);
+}
+
+bool zkl_session_has_lease(zklock_session *session)
+{
+    int64_t now_ns = zkl_session_now(session);
+
+    if (session->lease.until_ns > now_ns)
+        return true;
+    /* The members are told by the timer: the caller may be one of them. */
+    if (session->had_lease)
+        zkl_session_plan(session, 0);
+    return false;
+}
+
+int64_t zkl_session_lease_remaining(const zklock_session *session)
+{
+    int64_t remaining_ns = zkl_lease_remaining(&session->lease, zkl_session_now(session));
+    int64_t timeout_ns = session->timeout_ms * ZKL_NS_PER_MS;
+
+    return remaining_ns < timeout_ns ? remaining_ns : timeout_ns;
+}
+
+/* ---------------------------------------------------------------- the timer */
+
+void zkl_session_plan(zklock_session *session, int64_t when_ns)
+{
+    if (when_ns >= session->planned_ns || !session->timer)
+        return;
+    session->planned_ns = when_ns;
+    session->runtime->worker_wake(session->timer, when_ns);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether a fresh session would serve better, now that nobody depends on this one. */
+static bool should_renew(const zklock_session *session)
+{
+    bool is_of_no_use = session->is_spoilt || session->zombies || session->lease.lapsed_ns > 0;
+
+    return session->member_count == 0 && !session->is_closing && session->handle && session->session_id != 0 &&
+           is_of_no_use;
+}
+
+int64_t zkl_session_turn(void *arg)
+{
+    zklock_session *session = arg;
+
+    pthread_mutex_lock(&session->mutex);
+    int64_t now_ns = zkl_session_now(session);
+    /* Wishes made from now on stand beside what this turn returns. */
+    session->planned_ns = ZKL_NEVER;
+    zkl_session_review_lease(session, now_ns);
+    if (should_renew(session))
+        zkl_handle_renew(session);
+    int64_t next_ns = zkl_handle_turn(session, now_ns);
+    next_ns = earlier(next_ns, zkl_heartbeat_turn(session, now_ns));
+    next_ns = earlier(next_ns, zkl_zombies_turn(session, now_ns));
+    wake_members(session, now_ns);
+    for (struct zkl_member *member = session->members; member; member = member->next)
+        next_ns = earlier(next_ns, member->wake_ns);
+    if (session->lease.until_ns > now_ns)
+        next_ns = earlier(next_ns, session->lease.until_ns);
+    session->planned_ns = earlier(session->planned_ns, next_ns);
+    pthread_mutex_unlock(&session->mutex);
+    return next_ns;
+}
+
+/* ---------------------------------------------------------------- what the lock layer reads */
+
+bool zkl_session_is_connected(const zklock_session *session)
+{
+    return session->phase == ZKL_PHASE_CONNECTED;
+}
+
+bool zkl_session_is_closing(const zklock_session *session)
+{
+    return session->is_closing;
+}
+
+int64_t zkl_session_id(const zklock_session *session)
+{
+    return session->session_id;
+}
+
+int64_t zkl_session_now(const zklock_session *session)
+{
+    return session->runtime->now_ns(session->runtime);
+}
+
+unsigned zkl_session_timeout_ms(const zklock_session *session)
+{
+    return session->timeout_ms;
+}
+
+const char *zkl_session_chroot(const zklock_session *session)
+{
+    return session->servers.chroot;
+}
+
+const char *zkl_session_label(const zklock_session *session)
+{
+    return session->label;
+}
+
+struct zkl_runtime *zkl_session_runtime(const zklock_session *session)
+{
+    return session->runtime;
+}
+
+pthread_mutex_t *zkl_session_mutex(zklock_session *session)
+{
+    return &session->mutex;
+}
+
+bool zkl_session_is_own(const zklock_session *session)
+{
+    return session->pid == getpid();
+}
+
+void zkl_session_spoil(zklock_session *session)
+{
+    session->is_spoilt = true;
+}

@@ -1,0 +1,287 @@
+/* The public calls on a session: open, close, wait, look. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/session_open.h"
+#include "session/session_state.h"
+
+#define DEFAULT_TIMEOUT_MS 10000
+#define LONGEST_TIMEOUT_MS 3600000
+#define DEFAULT_CLOSE_MS 3000
+/* Beyond the caller's limit: for requests that are under way already, and for the end of the session itself. */
+#define DRAIN_MS 500
+#define END_MS 1000
+
+void zklock_session_options_init(zklock_session_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->size = sizeof *options;
+    options->servers = "localhost:2181";
+    options->session_timeout_ms = DEFAULT_TIMEOUT_MS;
+    options->log_level = ZKLOCK_LOG_WARNING;
+}
+
+static bool options_are_valid(const zklock_session_options *options)
+{
+    return options->size == sizeof *options && options->session_timeout_ms > 0 &&
+           options->session_timeout_ms <= LONGEST_TIMEOUT_MS && options->tick_time_ms <= LONGEST_TIMEOUT_MS &&
+           (unsigned)options->lease <= ZKLOCK_LEASE_CHEAP;
+}
+
+static enum zkl_lease_rule rule_of(zklock_lease lease)
+{
+    switch (lease) {
+    case ZKLOCK_LEASE_STANDALONE:
+        return ZKL_RULE_STANDALONE;
+    case ZKLOCK_LEASE_CHEAP:
+        return ZKL_RULE_CHEAP;
+    case ZKLOCK_LEASE_STRICT:
+        break;
+    }
+    return ZKL_RULE_STRICT;
+}
+
+static zklock_status fill(zklock_session *session, const zklock_session_options *options)
+{
+    const char *servers = options->servers ? options->servers : "localhost:2181";
+    const char *label = options->label ? options->label : program_invocation_short_name;
+
+    session->refs = 1;
+    session->pid = getpid();
+    session->asked_timeout_ms = options->session_timeout_ms;
+    session->timeout_ms = options->session_timeout_ms;
+    session->rule = rule_of(options->lease);
+    session->tick_ns = options->tick_time_ms * ZKL_NS_PER_MS;
+    session->log = options->log;
+    session->log_arg = options->log_arg;
+    session->log_level = options->log_level;
+    session->planned_ns = ZKL_NEVER;
+    session->label = strdup(label);
+    if (!session->label)
+        return ZKLOCK_NO_MEMORY;
+    return zkl_servers_parse(servers, &session->servers, NULL, 0);
+}
+
+static zklock_status start_threads(zklock_session *session)
+{
+    zklock_status status = zkl_notifier_start(session);
+
+    if (status == ZKLOCK_OK)
+        status = session->runtime->worker_start(session->runtime, "zklock-timer", zkl_session_turn, session,
+                                                &session->timer);
+    return status;
+}
+
+zklock_status zkl_session_open_with(const zklock_session_options *options, struct zkl_runtime *runtime,
+                                    struct zkl_store_driver *driver, zklock_session **out_session)
+{
+    zklock_session_options defaults;
+
+    zklock_session_options_init(&defaults);
+    options = options ? options : &defaults;
+    if (!out_session || !options_are_valid(options))
+        return ZKLOCK_BAD_ARGUMENT;
+    zklock_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return ZKLOCK_NO_MEMORY;
+    session->runtime = runtime;
+    session->driver = driver;
+    pthread_mutex_init(&session->mutex, NULL);
+    pthread_cond_init(&session->changed, NULL);
+    pthread_cond_init(&session->notifier.idle, NULL);
+    zklock_status status = fill(session, options);
+    if (status == ZKLOCK_OK)
+        status = start_threads(session);
+    pthread_mutex_lock(&session->mutex);
+    if (status != ZKLOCK_OK) {
+        struct zkl_worker *notifier = session->notifier.worker;
+        session->notifier.worker = NULL;
+        if (notifier)
+            runtime->worker_stop(notifier);
+        zkl_session_unref_unlock(session);
+        return status;
+    }
+    zkl_handle_resolve(session, false);
+    pthread_mutex_unlock(&session->mutex);
+    *out_session = session;
+    return ZKLOCK_OK;
+}
+
+zklock_status zklock_session_open(const zklock_session_options *options, zklock_session **out_session)
+{
+    return zkl_session_open_with(options, zkl_runtime_posix(), zkl_store_driver_zookeeper(), out_session);
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+/* Wakes whoever waits on `changed` when its limit has come. */
+struct limit {
+    struct zkl_member member;
+    zklock_session *session;
+    bool has_passed;
+};
+
+static void on_limit(struct zkl_member *member, int64_t now_ns)
+{
+    struct limit *limit = (struct limit *)member;
+
+    (void)now_ns;
+    limit->has_passed = true;
+    pthread_cond_broadcast(&limit->session->changed);
+}
+
+static void ignore_link(struct zkl_member *member, enum zkl_link link)
+{
+    (void)member;
+    (void)link;
+}
+
+static void ignore_node(struct zkl_member *member, enum zkl_node_event event, const char *path)
+{
+    (void)member;
+    (void)event;
+    (void)path;
+}
+
+/* Waits until `is_done(session)` or the limit. @locks expects the mutex, gives it up while waiting */
+static bool wait_until(zklock_session *session, bool (*is_done)(const zklock_session *), int64_t timeout_ms)
+{
+    static const struct zkl_member_class class = {
+        .on_link = ignore_link, .on_node = ignore_node, .on_time = on_limit};
+    struct limit limit = {.member.class = &class, .session = session};
+
+    zkl_session_join(session, &limit.member);
+    if (timeout_ms >= 0)
+        zkl_session_wake_member(session, &limit.member,
+                                zkl_time_after(zkl_session_now(session), timeout_ms));
+    while (!is_done(session) && !limit.has_passed)
+        pthread_cond_wait(&session->changed, &session->mutex);
+    zkl_session_leave(session, &limit.member);
+    return is_done(session);
+}
+
+static bool is_connected_or_closed(const zklock_session *session)
+{
+    return session->phase == ZKL_PHASE_CONNECTED || session->is_closing;
+}
+
+zklock_status zklock_session_wait_connected(zklock_session *session, int64_t timeout_ms)
+{
+    if (!session)
+        return ZKLOCK_BAD_ARGUMENT;
+    if (!zkl_session_is_own(session))
+        return ZKLOCK_FORKED;
+    if (zkl_is_notifier_thread())
+        return ZKLOCK_DEADLOCK;
+    pthread_mutex_lock(&session->mutex);
+    zklock_status status = ZKLOCK_NO_SERVER;
+    if (wait_until(session, is_connected_or_closed, timeout_ms))
+        status = session->is_closing ? ZKLOCK_CLOSED : ZKLOCK_OK;
+    pthread_mutex_unlock(&session->mutex);
+    return status;
+}
+
+zklock_status zklock_session_info_get(zklock_session *session, zklock_session_info *out_info)
+{
+    if (!session || !out_info)
+        return ZKLOCK_BAD_ARGUMENT;
+    if (!zkl_session_is_own(session))
+        return ZKLOCK_FORKED;
+    pthread_mutex_lock(&session->mutex);
+    *out_info = (zklock_session_info){
+        .is_connected = session->phase == ZKL_PHASE_CONNECTED,
+        .session_id = session->session_id,
+        .session_timeout_ms = session->timeout_ms,
+        .lease_remaining_ms = zkl_session_lease_remaining(session) / ZKL_NS_PER_MS,
+    };
+    pthread_mutex_unlock(&session->mutex);
+    return ZKLOCK_OK;
+}
+
+static const char *phase_text(const zklock_session *session)
+{
+    switch (session->phase) {
+    case ZKL_PHASE_RESOLVING:
+        return "still looking up the host names";
+    case ZKL_PHASE_OPENING:
+        return "no server has answered yet";
+    case ZKL_PHASE_PAUSING:
+    case ZKL_PHASE_DISCONNECTED:
+    case ZKL_PHASE_CONNECTED:
+    case ZKL_PHASE_CLOSED:
+        break;
+    }
+    return "";
+}
+
+void zkl_session_describe(const zklock_session *session, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", session->detail[0] ? session->detail : phase_text(session));
+}
+
+void zklock_session_detail(zklock_session *session, char *buffer, size_t size)
+{
+    if (size > 0)
+        buffer[0] = '\0';
+    if (!session || !zkl_session_is_own(session))
+        return;
+    pthread_mutex_lock(&session->mutex);
+    zkl_session_describe(session, buffer, size);
+    pthread_mutex_unlock(&session->mutex);
+}
+
+/* ---------------------------------------------------------------- closing */
+
+static bool has_no_members(const zklock_session *session)
+{
+    return session->member_count <= 1; /* the limit that waits */
+}
+
+static bool has_drained(const zklock_session *session)
+{
+    return !session->handle || session->handle->outstanding == 0 || session->phase != ZKL_PHASE_CONNECTED;
+}
+
+static bool has_closed_handles(const zklock_session *session)
+{
+    return session->closing_handles == 0;
+}
+
+/* @locks expects the mutex */
+static zklock_status end_session(zklock_session *session, int64_t timeout_ms)
+{
+    session->is_closing = true;
+    pthread_cond_broadcast(&session->changed);
+    zkl_session_tell_members(session, ZKL_LINK_CLOSING);
+    bool is_clean = wait_until(session, has_no_members, timeout_ms);
+    bool is_known = session->session_id == 0 || session->phase == ZKL_PHASE_CONNECTED;
+    wait_until(session, has_drained, DRAIN_MS);
+    zkl_handle_drop(session);
+    session->phase = ZKL_PHASE_CLOSED;
+    zkl_session_tell_members(session, ZKL_LINK_EXPIRED);
+    wait_until(session, has_closed_handles, END_MS);
+    return is_clean || is_known ? ZKLOCK_OK : ZKLOCK_UNCONFIRMED;
+}
+
+zklock_status zklock_session_close(zklock_session *session, int64_t timeout_ms)
+{
+    if (!session)
+        return ZKLOCK_OK;
+    if (!zkl_session_is_own(session))
+        return ZKLOCK_FORKED;
+    if (zkl_is_notifier_thread())
+        return ZKLOCK_DEADLOCK;
+    pthread_mutex_lock(&session->mutex);
+    zklock_status status = end_session(session, timeout_ms < 0 ? DEFAULT_CLOSE_MS : timeout_ms);
+    struct zkl_worker *timer = session->timer;
+    session->timer = NULL;
+    pthread_mutex_unlock(&session->mutex);
+    session->runtime->worker_stop(timer);
+    zkl_notifier_stop(session);
+    pthread_mutex_lock(&session->mutex);
+    zkl_session_unref_unlock(session);
+    return status;
+}

@@ -1,0 +1,142 @@
+/* The inside of a session, for src/session only. */
+#ifndef ZKL_SESSION_STATE_H
+#define ZKL_SESSION_STATE_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "recipe/lease.h"
+#include "recipe/name.h"
+#include "session/servers.h"
+#include "session/session.h"
+
+enum zkl_phase {
+    ZKL_PHASE_RESOLVING, /* a job looks the hosts up */
+    ZKL_PHASE_PAUSING,   /* looking up failed; again at retry_ns */
+    ZKL_PHASE_OPENING,   /* a handle was opened and has not connected yet */
+    ZKL_PHASE_CONNECTED,
+    ZKL_PHASE_DISCONNECTED,
+    ZKL_PHASE_CLOSED,
+};
+
+/* One handle of the client library, from open to the end of its close. */
+struct zkl_handle {
+    zklock_session *session; /* counted */
+    struct zkl_store *store;
+    int outstanding;         /* calls without a reply yet */
+    struct zkl_handle *next_unclosed;
+};
+
+struct zkl_zombie {
+    struct zkl_zombie *next;
+    char *parent;
+    char prefix[ZKL_PREFIX_SIZE];
+};
+
+struct zkl_beat_call;
+struct zkl_sweep;
+
+struct zkl_heartbeat {
+    struct zkl_beat_call *out; /* the one under way, or NULL */
+    bool is_overdue;           /* its interval passed without an answer */
+    bool root_is_denied;
+    int64_t next_ns;
+    unsigned turn; /* which own nodes come next */
+};
+
+struct zkl_notice {
+    struct zkl_notice *next;
+    struct zkl_notice_to_user to_user; /* run NULL: a log line */
+    zklock_log_level level;
+    char line[];
+};
+
+struct zkl_notifier {
+    struct zkl_worker *worker;
+    struct zkl_notice *first;
+    struct zkl_notice **last;
+    int line_count;          /* log lines queued */
+    int lines_dropped;
+    const void *running_key; /* whose callback runs now */
+    bool is_running;
+    pthread_t thread;        /* of the running callback */
+    pthread_cond_t idle;     /* a callback has returned, or the queue is empty */
+};
+
+struct zklock_session {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed; /* phase, members, outstanding calls */
+    int refs;
+    pid_t pid;
+
+    struct zkl_runtime *runtime;
+    struct zkl_store_driver *driver;
+    struct zkl_servers servers;
+    char *label;
+    unsigned asked_timeout_ms;
+    enum zkl_lease_rule rule;
+    int64_t tick_ns;
+    zklock_log_fn *log;
+    void *log_arg;
+    zklock_log_level log_level;
+
+    struct zkl_worker *timer;
+    int64_t planned_ns; /* the timer's next turn, as far as it was asked for */
+    enum zkl_phase phase;
+    bool is_closing;
+    struct zkl_handle *handle; /* NULL: none */
+    int closing_handles;       /* handles whose close has not ended */
+    struct zkl_handle *unclosed; /* and those of them for which no thread was to be had yet */
+    int64_t session_id;
+    unsigned timeout_ms;       /* negotiated */
+    int64_t retry_ns;          /* PAUSING, OPENING, DISCONNECTED: when to try something else */
+    int tries;                 /* handles opened, or look-ups failed, since the last connection */
+    char *addresses;
+    char detail[512];
+
+    struct zkl_lease lease;
+    bool had_lease;
+    struct zkl_heartbeat heartbeat;
+    struct zkl_zombie *zombies;
+    struct zkl_sweep *sweep; /* the one under way, or NULL */
+    int64_t sweep_ns;
+    bool is_spoilt;
+
+    struct zkl_member *members;
+    int member_count;
+    struct zkl_notifier notifier;
+};
+
+/* handle.c @locks all expect the session's mutex */
+void zkl_handle_resolve(zklock_session *session, bool with_probe);
+/* Gives the handle up: its close runs on a thread of its own. */
+void zkl_handle_drop(zklock_session *session);
+/* The session is over, at the server or by our choice: tells the members, and begins a fresh one. */
+void zkl_handle_renew(zklock_session *session);
+/* What is due of phases OPENING, PAUSING and DISCONNECTED. Returns when it wants the next turn. */
+int64_t zkl_handle_turn(zklock_session *session, int64_t now_ns);
+
+/* session.c */
+void zkl_session_tell_members(zklock_session *session, enum zkl_link link);
+void zkl_session_review_lease(zklock_session *session, int64_t now_ns);
+void zkl_session_plan(zklock_session *session, int64_t when_ns);
+/* One turn of everything that depends on time. @thread the timer  @locks takes the session's mutex */
+int64_t zkl_session_turn(void *arg);
+
+/* heartbeat.c */
+int64_t zkl_heartbeat_turn(zklock_session *session, int64_t now_ns);
+void zkl_heartbeat_connected(zklock_session *session, int64_t now_ns, bool is_fresh);
+/* The handle is given up: the beat under way concerns nobody any more. */
+void zkl_heartbeat_forget(zklock_session *session);
+
+/* zombies.c */
+int64_t zkl_zombies_turn(zklock_session *session, int64_t now_ns);
+void zkl_zombies_connected(zklock_session *session, int64_t now_ns);
+void zkl_zombies_clear(zklock_session *session);
+
+/* notifier.c */
+zklock_status zkl_notifier_start(zklock_session *session);
+/* Lets what is queued run, for as long as it takes, and ends the thread. @locks none may be held */
+void zkl_notifier_stop(zklock_session *session);
+
+#endif
