@@ -10,7 +10,7 @@
 #define LEADER_SLACK (100 * MS)
 /* With an unknown tick, half of T may be one: the server grants no less than two. */
 #define UNKNOWN_TICK_SLACK (250 * MS)
-#define SHORTEST_INTERVAL (25 * MS)
+#define SHORTEST_INTERVAL (20 * MS)
 #define BACK_TO_BACK (50 * MS)
 
 static int64_t larger(int64_t a, int64_t b)
@@ -179,7 +179,7 @@ int64_t zkl_lease_interval(const struct zkl_lease *lease, bool is_wanted, bool h
     /* Back to back, but not so close that the beats of the last R outgrow their array. */
     if (!has_lease)
         return larger(BACK_TO_BACK, relay_lag(lease) / 16);
-    /* Three intervals and R after A was sent, the lease shall still have 0.4 T. */
-    int64_t spare_ns = (timeout_ns / 100 * 59 - relay_lag(lease)) / 3;
+    /* Three intervals, R and two round trips of T/100 after A was sent, the lease shall still have 0.4 T. */
+    int64_t spare_ns = (timeout_ns / 100 * 57 - relay_lag(lease)) / 3;
     return larger(SHORTEST_INTERVAL, smaller(timeout_ns / 12, spare_ns));
 }

@@ -37,15 +37,16 @@ static const char *after_last(const char *text, const char *word)
     return found;
 }
 
-/* ZooKeeper's own recipes: "x-<session, decimal or hex>-<number>". */
+/* ZooKeeper's own recipes: "x-<session, decimal or hex>-<number>". From server id 128 up, decimal ids are negative. */
 static const char *after_session_id(const char *name)
 {
     if (name[0] != 'x' || name[1] != '-')
         return NULL;
-    size_t id_size = strspn(name + 2, "0123456789abcdefABCDEF");
-    if (id_size == 0 || name[2 + id_size] != '-')
+    const char *id = name + 2 + (name[2] == '-');
+    size_t id_size = strspn(id, "0123456789abcdefABCDEF");
+    if (id_size == 0 || id[id_size] != '-')
         return NULL;
-    return name + 2 + id_size + 1;
+    return id + id_size + 1;
 }
 
 static const struct {
