@@ -1,0 +1,282 @@
+/* The lock on three servers: nothing lost, order kept, and what happens when a server, a holder or a network goes. */
+#include "ensemble/actor.h"
+#include "ensemble/host.h"
+#include "ensemble/trio.h"
+#include "support/directory.h"
+#include "support/eventually.h"
+#include "support/observer.h"
+#include "support/suite.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    TICK_MS = 500,
+    SOON_MS = 20000,        /* for what takes no time but the machine's */
+    ELECTION_MS = 30000,
+    SLACK_MS = 500,         /* until a process runs that could */
+};
+
+static const char lock_path[] = "/ensemble/lock";
+
+static struct trio *trio;
+static char *directory;
+
+static void start_trio(void)
+{
+    trio = trio_start(TICK_MS);
+    directory = directory_make("zklock-ensemble");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(directory);
+}
+
+static void free_trio(void)
+{
+    struct trio *old = trio;
+
+    if (directory)
+        directory_remove(directory);
+    free(directory);
+    directory = NULL;
+    trio = NULL;
+    trio_free(old);
+}
+
+static struct actor *start_holder(int session_timeout_ms)
+{
+    char timeout[16];
+
+    snprintf(timeout, sizeof(timeout), "%d", session_timeout_ms);
+    return actor_start_with(CONTENDER, trio_hosts(trio), timeout, lock_path, "hold");
+}
+
+/* What stands behind the first word of a line. */
+static int64_t time_of(const char *line)
+{
+    const char *blank = strchr(line, ' ');
+
+    return blank ? strtoll(blank, NULL, 10) : 0;
+}
+
+static uint64_t token_of(const char *line)
+{
+    const char *blank = strrchr(line, ' ');
+
+    return blank ? strtoull(blank, NULL, 10) : 0;
+}
+
+/* ------------------------------------------------------------------------------------- nothing is lost */
+
+enum { PROCESSES = 16, ROUNDS = 200 };
+
+static void start_counters(struct actor *counters[PROCESSES], const char *file)
+{
+    char rounds[16];
+
+    snprintf(rounds, sizeof(rounds), "%d", ROUNDS);
+    for (int i = 0; i < PROCESSES; i++)
+        counters[i] = actor_start_with(CONTENDER, trio_hosts(trio), "10000", lock_path, "count", rounds, file);
+}
+
+static void sixteen_processes_lose_no_round_and_tokens_rise(void)
+{
+    struct actor *counters[PROCESSES];
+    uint64_t count = 0;
+    char path[256];
+    int file;
+
+    snprintf(path, sizeof(path), "%s/count", directory);
+    file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    CU_ASSERT_TRUE_FATAL(file >= 0);
+    start_counters(counters, path);
+    for (int i = 0; i < PROCESSES; i++) {
+        CU_ASSERT_EQUAL(actor_wait_end(counters[i], 150000), 0);
+        actor_free(counters[i]);
+    }
+    CU_ASSERT_EQUAL(pread(file, &count, sizeof(count), 0), (ssize_t)sizeof(count));
+    CU_ASSERT_EQUAL(count, PROCESSES * ROUNDS);
+    close(file);
+}
+
+/* --------------------------------------------------------------------------------------- a holder dies */
+
+static void next_holds_within_a_timeout_and_two_ticks_of_a_kill(void)
+{
+    enum { TIMEOUT_MS = 4000 };
+    struct actor *holder = start_holder(TIMEOUT_MS), *next;
+    char first[ACTOR_LINE], second[ACTOR_LINE];
+    int64_t killed_ns;
+
+    CU_ASSERT_TRUE_FATAL(actor_wait_line(holder, "held", SOON_MS, first));
+    next = start_holder(TIMEOUT_MS);
+    /* A waiter that has just arrived is no different from one that has waited long. */
+    killed_ns = boottime_ns();
+    actor_kill(holder);
+    CU_ASSERT_TRUE_FATAL(actor_wait_line(next, "held", TIMEOUT_MS + SOON_MS, second));
+    CU_ASSERT_TRUE(time_of(second) - killed_ns < (TIMEOUT_MS + 2 * TICK_MS + SLACK_MS) * INT64_C(1000000));
+    CU_ASSERT_TRUE(token_of(second) > token_of(first));
+    actor_free(holder);
+    actor_free(next);
+}
+
+/* ------------------------------------------------------------------------------- the leader is restarted */
+
+static void start_queue(struct actor *queue[3], struct observer *observer)
+{
+    for (int i = 0; i < 3; i++) {
+        queue[i] = start_holder(10000);
+        if (i == 0)
+            CU_ASSERT_TRUE_FATAL(actor_wait_line(queue[0], "held", SOON_MS, NULL));
+        CU_ASSERT_TRUE_FATAL(observer_wait_count(observer, lock_path, i + 1, SOON_MS));
+    }
+}
+
+static void restart_leader(void)
+{
+    int leader = trio_leader(trio);
+
+    CU_ASSERT_TRUE_FATAL(leader >= 0);
+    trio_server_stop(trio, leader);
+    CU_ASSERT_TRUE_FATAL(trio_wait_serving(trio, 2, ELECTION_MS));
+    trio_server_begin(trio, leader);
+    CU_ASSERT_TRUE_FATAL(trio_wait_serving(trio, 3, ELECTION_MS));
+}
+
+static bool are_same_nodes(const struct observed_list *a, const struct observed_list *b)
+{
+    bool are_same = a->count == b->count;
+
+    for (int i = 0; are_same && i < a->count; i++)
+        are_same = strcmp(a->nodes[i].name, b->nodes[i].name) == 0 && a->nodes[i].owner == b->nodes[i].owner;
+    return are_same;
+}
+
+/* Each lets go when its input ends; the next holds then, and nobody else. */
+static void expect_order(struct actor *queue[3])
+{
+    for (int i = 0; i < 3; i++) {
+        char line[ACTOR_LINE];
+
+        if (i > 0)
+            CU_ASSERT_TRUE(actor_wait_line(queue[i], "held", SOON_MS, NULL));
+        CU_ASSERT_FALSE(actor_has_told(queue[i], "lost"));
+        CU_ASSERT_FALSE(actor_has_told(queue[i], "requeued"));
+        if (i < 2)
+            CU_ASSERT_FALSE(actor_has_told(queue[i + 1], "held"));
+        actor_end_input(queue[i]);
+        CU_ASSERT_TRUE(actor_wait_line(queue[i], "released", SOON_MS, line));
+        CU_ASSERT_PTR_NOT_NULL(strstr(line, "ZKLOCK_OK"));
+        CU_ASSERT_EQUAL(actor_wait_end(queue[i], SOON_MS), 0);
+    }
+}
+
+static void queue_survives_restarts_of_the_leader(void)
+{
+    struct observer *observer = observer_open(trio_hosts(trio), 10000);
+    struct observed_list before, after;
+    struct actor *queue[3] = {NULL};
+
+    start_queue(queue, observer);
+    CU_ASSERT_EQUAL_FATAL(observer_list(observer, lock_path, &before), ZOK);
+    for (int round = 0; round < 3; round++)
+        restart_leader();
+    CU_ASSERT_EQUAL_FATAL(observer_list(observer, lock_path, &after), ZOK);
+    CU_ASSERT_TRUE(are_same_nodes(&before, &after));
+    expect_order(queue);
+    observed_list_clear(&before);
+    observed_list_clear(&after);
+    observer_close(observer);
+    for (int i = 0; i < 3; i++)
+        actor_free(queue[i]);
+}
+
+/* --------------------------------------------------------------------------------------- a network is cut */
+
+static struct host *start_host(int number)
+{
+    const char *missing = trio_compose(trio) ? host_missing() : "no containers, hence no bridge to join hosts to";
+
+    if (missing)
+        suite_skip(missing);
+    return host_start(trio_compose(trio), number);
+}
+
+static void cut_off_holder_is_told_before_the_next_holds(void)
+{
+    struct host *host = start_host(1);
+    struct actor *holder = actor_start_with("nsenter", host_entry(host), "--", CONTENDER,
+                                            compose_bridge_hosts(trio_compose(trio)), "4000", lock_path, "hold");
+    char lost[ACTOR_LINE], held[ACTOR_LINE];
+    struct actor *next;
+
+    CU_ASSERT_TRUE_FATAL(actor_wait_line(holder, "held", SOON_MS, NULL));
+    next = start_holder(4000);
+    host_cut(host);
+    CU_ASSERT_TRUE_FATAL(actor_wait_line(holder, "lost", SOON_MS, lost));
+    CU_ASSERT_TRUE_FATAL(actor_wait_line(next, "held", SOON_MS, held));
+    CU_ASSERT_TRUE(time_of(lost) < time_of(held));
+    host_heal(host);
+    actor_free(holder);
+    actor_free(next);
+    host_free(host);
+}
+
+/* The first or the last stamp in a file; 0 when there is none. */
+static int64_t stamp_of(const char *path, bool is_last)
+{
+    FILE *file = fopen(path, "re");
+    int64_t stamp = 0, next;
+
+    if (!file)
+        return 0;
+    while (fscanf(file, "%" SCNd64, &next) == 1) {
+        stamp = next;
+        if (!is_last)
+            break;
+    }
+    fclose(file);
+    return stamp;
+}
+
+static bool has_stamp(void *path)
+{
+    return stamp_of(path, false) != 0;
+}
+
+static void cut_off_command_is_stopped_before_the_next_starts(void)
+{
+    struct host *host = start_host(1);
+    char first[256], second[256];
+    struct actor *holder, *next;
+
+    snprintf(first, sizeof(first), "%s/first", directory);
+    snprintf(second, sizeof(second), "%s/second", directory);
+    holder = actor_start_with("nsenter", host_entry(host), "--", ZKLOCK, "exec", "-T", "4", "-S",
+                              compose_bridge_hosts(trio_compose(trio)), lock_path, "--", STAMPER, first);
+    CU_ASSERT_TRUE_FATAL(eventually(has_stamp, first, SOON_MS));
+    next = actor_start_with(ZKLOCK, "exec", "-T", "4", "-S", trio_hosts(trio), lock_path, "--", STAMPER, second);
+    host_cut(host);
+    CU_ASSERT_EQUAL(actor_wait_end(holder, SOON_MS), 79);
+    CU_ASSERT_TRUE_FATAL(eventually(has_stamp, second, SOON_MS));
+    CU_ASSERT_TRUE(stamp_of(first, true) < stamp_of(second, false));
+    actor_free(holder);
+    actor_free(next);
+    host_free(host);
+}
+
+static const struct suite_test tests[] = {
+    SUITE_TEST_WITH(sixteen_processes_lose_no_round_and_tokens_rise, start_trio, free_trio),
+    SUITE_TEST_WITH(next_holds_within_a_timeout_and_two_ticks_of_a_kill, start_trio, free_trio),
+    SUITE_TEST_WITH(queue_survives_restarts_of_the_leader, start_trio, free_trio),
+    SUITE_TEST_WITH(cut_off_holder_is_told_before_the_next_holds, start_trio, free_trio),
+    SUITE_TEST_WITH(cut_off_command_is_stopped_before_the_next_starts, start_trio, free_trio),
+    SUITE_END
+};
+
+int main(int argc, char **argv)
+{
+    return suite_main(argc, argv, "trio", tests);
+}
