@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lock/lock_state.h"
+#include "lock/payload.h"
 #include "session/servers.h"
 
 /* ---------------------------------------------------------------- what attempts tell @locks the session's, held */
@@ -155,19 +156,23 @@ static void destroy(zklock *lock)
     if (lock->event_fd >= 0)
         close(lock->event_fd);
     free(lock->path);
-    free(lock->label);
+    free(lock->payload);
     free(lock);
 }
 
 static bool fill(zklock *lock, const char *path, const zklock_options *options)
 {
+    struct zkl_runtime *runtime = zkl_session_runtime(lock->session);
+
     lock->path = full_path(zkl_session_chroot(lock->session), path);
-    lock->label = strdup(options->label ? options->label : zkl_session_label(lock->session));
+    lock->payload = zkl_payload_new(options->label ? options->label : zkl_session_label(lock->session),
+                                    options->style == ZKLOCK_STYLE_KAZOO ? "kazoo" : "curator",
+                                    runtime->wall_ms(runtime));
     lock->style = options->style;
     lock->is_persistent_parent = options->persistent_parent;
     lock->on_event = options->on_event;
     lock->event_arg = options->event_arg;
-    return lock->path && lock->label;
+    return lock->path && lock->payload;
 }
 
 static zklock_status check(zklock_session *session, const char *path, const zklock_options *options)

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "lock/lock_state.h"
-#include "lock/payload.h"
 
 /* @locks takes the session's mutex, unless this is not the owning process */
 static zklock_status enter(zklock *lock)
@@ -34,11 +33,6 @@ static zklock_status leave(zklock *lock, zklock_status status)
 
 /* ---------------------------------------------------------------- acquire */
 
-static const char *style_name(zklock_style style)
-{
-    return style == ZKLOCK_STYLE_KAZOO ? "kazoo" : "curator";
-}
-
 /* The latest attempt is over for its owner; its remains, if any, are cleaned up without this object. */
 static void set_attempt_aside(zklock *lock)
 {
@@ -58,15 +52,10 @@ static bool is_in_use(const zklock *lock)
 /* @locks expects the session's mutex */
 static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
 {
-    struct zkl_runtime *runtime = zkl_session_runtime(lock->session);
-
     if (zkl_session_is_closing(lock->session))
         return ZKLOCK_CLOSED;
     if (is_in_use(lock))
         return ZKLOCK_ALREADY;
-    char *payload = zkl_payload_new(lock->label, style_name(lock->style), runtime->wall_ms(runtime));
-    if (!payload)
-        return ZKLOCK_NO_MEMORY;
     if (timeout_ms == 0) {
         /* Not to wait: but the answer of a server that is there takes its time. */
         is_try = true;
@@ -74,7 +63,7 @@ static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
     }
     struct zkl_attempt_options options = {
         .path = lock->path,
-        .payload = payload,
+        .payload = lock->payload,
         .naming = lock->style == ZKLOCK_STYLE_KAZOO ? ZKL_NAMING_KAZOO : ZKL_NAMING_CURATOR,
         .is_persistent_parent = lock->is_persistent_parent,
         .is_try = is_try,
@@ -82,7 +71,6 @@ static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
     };
     set_attempt_aside(lock);
     lock->attempt = zkl_attempt_new(lock->session, lock, &options);
-    free(payload);
     if (!lock->attempt)
         return ZKLOCK_NO_MEMORY;
     lock->loss = ZKLOCK_LOSS_NONE;

@@ -10,7 +10,7 @@
 struct zklock {
     zklock_session *session; /* counted */
     char *path;              /* with the chroot */
-    char *label;
+    char *payload; /* what its contenders say about their owner */
     zklock_style style;
     bool is_persistent_parent;
     zklock_event_fn *on_event;

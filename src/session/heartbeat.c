@@ -47,7 +47,7 @@ static void collect_own_nodes(zklock_session *session, struct zkl_beat_call *bea
     }
 }
 
-static int64_t interval_ns(zklock_session *session)
+int64_t zkl_heartbeat_interval(const zklock_session *session)
 {
     return zkl_lease_interval(&session->lease, session->member_count > 0, session->had_lease);
 }
@@ -59,7 +59,7 @@ static void beat(zklock_session *session, int64_t now_ns)
     struct zkl_heartbeat *heartbeat = &session->heartbeat;
     struct zkl_beat_call *out = calloc(1, sizeof *out);
 
-    heartbeat->next_ns = now_ns + interval_ns(session);
+    heartbeat->next_ns = now_ns + zkl_heartbeat_interval(session);
     if (!out)
         return;
     out->call.on_reply = on_beat_answered;
@@ -110,7 +110,7 @@ static void on_beat_answered(struct zkl_call *call, const struct zkl_reply *repl
     if (reply->code == ZKL_CODE_OK) {
         zkl_lease_beat(&session->lease, call->sent_ns, now_ns);
         zkl_session_review_lease(session, now_ns);
-        heartbeat->next_ns = call->sent_ns + interval_ns(session);
+        heartbeat->next_ns = call->sent_ns + zkl_heartbeat_interval(session);
     } else if (reply->code == ZKL_CODE_NO_NODE && reply->failed_index >= answered->first_own &&
                reply->failed_index < answered->path_count) {
         own_node_gone(session, answered->paths[reply->failed_index]);
@@ -131,7 +131,7 @@ void zkl_heartbeat_connected(zklock_session *session, int64_t now_ns, bool is_fr
 
     /* After a reconnect the first answered write earns the time since the last sign of life; a fresh session has its
      * full timeout, and something better to do first. */
-    heartbeat->next_ns = now_ns + (is_fresh && session->had_lease ? interval_ns(session) : 0);
+    heartbeat->next_ns = now_ns + (is_fresh && session->had_lease ? zkl_heartbeat_interval(session) : 0);
     zkl_session_plan(session, heartbeat->next_ns);
 }
 
@@ -148,7 +148,7 @@ int64_t zkl_heartbeat_turn(zklock_session *session, int64_t now_ns)
     if (session->phase != ZKL_PHASE_CONNECTED || session->rule == ZKL_RULE_CHEAP)
         return ZKL_NEVER;
     if (heartbeat->out) {
-        int64_t overdue_ns = heartbeat->out->call.sent_ns + interval_ns(session);
+        int64_t overdue_ns = heartbeat->out->call.sent_ns + zkl_heartbeat_interval(session);
         int64_t stuck_ns = heartbeat->out->call.sent_ns + STUCK_TIMEOUTS * session->timeout_ms * ZKL_NS_PER_MS;
         if (now_ns >= stuck_ns) {
             zkl_session_log(session, ZKLOCK_LOG_WARNING, "the server stays silent on a connection that is said to "
@@ -165,10 +165,10 @@ int64_t zkl_heartbeat_turn(zklock_session *session, int64_t now_ns)
         return stuck_ns;
     }
     /* A beat that was planned while nobody needed the session comes too late for those who do now. */
-    int64_t soonest_ns = now_ns + interval_ns(session);
+    int64_t soonest_ns = now_ns + zkl_heartbeat_interval(session);
     if (heartbeat->next_ns > soonest_ns)
         heartbeat->next_ns = soonest_ns;
     if (now_ns >= heartbeat->next_ns)
         beat(session, now_ns);
-    return heartbeat->out ? heartbeat->out->call.sent_ns + interval_ns(session) : heartbeat->next_ns;
+    return heartbeat->out ? heartbeat->out->call.sent_ns + zkl_heartbeat_interval(session) : heartbeat->next_ns;
 }

@@ -55,7 +55,7 @@ void zkl_session_join(zklock_session *session, struct zkl_member *member)
     session->member_count++;
     /* Nobody needed the session so far: beats come more often from now on, and at once where a lease is to be earned. */
     if (session->member_count == 1)
-        zkl_session_plan(session, 0);
+        zkl_session_plan(session, session->had_lease ? zkl_session_now(session) + zkl_heartbeat_interval(session) : 0);
 }
 
 void zkl_session_leave(zklock_session *session, struct zkl_member *member)

@@ -124,6 +124,7 @@ void zkl_session_plan(zklock_session *session, int64_t when_ns);
 int64_t zkl_session_turn(void *arg);
 
 /* heartbeat.c */
+int64_t zkl_heartbeat_interval(const zklock_session *session);
 int64_t zkl_heartbeat_turn(zklock_session *session, int64_t now_ns);
 void zkl_heartbeat_connected(zklock_session *session, int64_t now_ns, bool is_fresh);
 /* The handle is given up: the beat under way concerns nobody any more. */

@@ -1,0 +1,148 @@
+/* zklock exec: run a command while holding a lock. */
+#include "exec.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "commands.h"
+#include "connection.h"
+#include "message.h"
+#include "signals.h"
+
+enum { RELEASE_LIMIT_MS = 3000, CLOSE_LIMIT_MS = 1000, HURRIED_CLOSE_MS = 400 };
+
+/* Only the news that nothing else tells. @thread the session's notifier */
+static void tell_event(zklock *lock, const zklock_event *event, void *arg)
+{
+    (void)lock;
+    if (event->kind == ZKLOCK_EVENT_REQUEUED)
+        message_warn("%s: the session expired while waiting; queued again, at the end", (const char *)arg);
+}
+
+static const char *label_of(const struct exec_options *options)
+{
+    const char *slash = strrchr(options->command[0], '/');
+
+    if (options->label)
+        return options->label;
+    return slash && slash[1] ? slash + 1 : options->command[0];
+}
+
+static int open_all(struct exec *exec)
+{
+    const struct exec_options *options = exec->options;
+    zklock_options lock_options;
+    zklock_status status;
+    int exit_status;
+
+    if (!signals_open(&exec->signal_fd)) {
+        message_error("cannot receive signals");
+        return EXIT_SYSTEM;
+    }
+    exit_status = connection_open(&options->common, label_of(options), &exec->session);
+    if (exit_status)
+        return exit_status;
+    zklock_options_init(&lock_options);
+    lock_options.style = (zklock_style)options->style;
+    lock_options.persistent_parent = options->persistent_parent;
+    lock_options.on_event = tell_event;
+    lock_options.event_arg = (void *)(intptr_t)options->path;
+    status = zklock_new(exec->session, options->path, &lock_options, &exec->lock);
+    if (status == ZKLOCK_OK)
+        status = zklock_fd(exec->lock, &exec->lock_fd);
+    if (status == ZKLOCK_OK)
+        return 0;
+    message_error("%s: %s", options->path, zklock_status_text(status));
+    return zklock_status_exit(status);
+}
+
+static bool is_told_to_go(const struct exec *exec)
+{
+    int number;
+
+    while ((number = signals_next(exec->signal_fd)) != 0) {
+        if (signals_ends_wait(number))
+            return true;
+    }
+    return false;
+}
+
+/* --min-hold: clocks of hosts differ, and what they start at "the same time" should find the lock taken. */
+static void keep_holding(const struct exec *exec, const struct exec_outcome *outcome)
+{
+    int64_t until_ms = outcome->held_since_ms + exec->options->min_hold_ms;
+    struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->lock_fd, POLLIN, 0}};
+    int64_t left_ms;
+
+    while ((left_ms = until_ms - clock_boottime_ms()) > 0 && zklock_is_held(exec->lock) && !is_told_to_go(exec)) {
+        zklock_fd_clear(exec->lock);
+        poll(descriptors, 2, left_ms < 1000 ? (int)left_ms : 1000);
+    }
+}
+
+/* Lets go; only a first delete that finds nothing tells of a loss that nobody had noticed. */
+static int release(struct exec *exec, const struct exec_outcome *outcome, bool *out_is_confirmed)
+{
+    bool was_held = zklock_is_held(exec->lock);
+    zklock_status status = zklock_release(exec->lock, outcome->was_lost ? CLOSE_LIMIT_MS : RELEASE_LIMIT_MS);
+
+    *out_is_confirmed = status == ZKLOCK_OK;
+    if (status == ZKLOCK_LOST && was_held && !outcome->was_lost) {
+        message_error("%s: the lock was lost before it could be released: somebody had removed the contender",
+                      exec->options->path);
+        return EXIT_LOST;
+    }
+    if (status == ZKLOCK_DENIED)
+        message_warn("%s: the server refuses the release; the contender goes with the session", exec->options->path);
+    return outcome->status;
+}
+
+static int run_and_release(struct exec *exec, bool *out_is_confirmed)
+{
+    struct exec_outcome outcome;
+
+    exec_run(exec, &outcome);
+    if (!outcome.was_lost)
+        keep_holding(exec, &outcome);
+    return release(exec, &outcome, out_is_confirmed);
+}
+
+static void close_all(struct exec *exec, bool may_take_time)
+{
+    zklock_status status = ZKLOCK_OK;
+    char stay[32];
+
+    zklock_free(exec->lock);
+    if (exec->session)
+        status = zklock_session_close(exec->session, may_take_time ? CLOSE_LIMIT_MS : HURRIED_CLOSE_MS);
+    if (status != ZKLOCK_UNCONFIRMED || exec->session_timeout_ms == 0)
+        return;
+    number_print_seconds(exec->session_timeout_ms, stay, sizeof(stay));
+    message_warn("%s: the servers did not confirm the release; the contender may stay for up to %s s",
+                 exec->options->path, stay);
+}
+
+int exec_main(int argc, char **argv)
+{
+    struct exec_options options;
+    struct exec exec = {.options = &options, .signal_fd = -1, .lock_fd = -1};
+    bool is_confirmed = false;
+    int status;
+
+    switch (exec_options_read(argc, argv, &options)) {
+    case OPTIONS_READ: break;
+    case OPTIONS_WANT_HELP: return 0;
+    case OPTIONS_WANT_VERSION: return commands_print_version();
+    case OPTIONS_WRONG: return EXIT_USAGE;
+    }
+    status = open_all(&exec);
+    if (!status)
+        status = exec_acquire(&exec);
+    if (!status)
+        status = run_and_release(&exec, &is_confirmed);
+    close_all(&exec, is_confirmed);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* The parts of "zklock exec", in the order in which they run: acquire, run, finish. One thread: the main one. */
+#ifndef CLI_EXEC_H
+#define CLI_EXEC_H
+
+#include "exec_options.h"
+#include "job.h"
+#include "terminal.h"
+#include "zklock.h"
+
+struct exec {
+    const struct exec_options *options;
+    zklock_session *session;
+    zklock *lock;
+    int signal_fd;
+    int lock_fd;
+    int64_t session_timeout_ms; /* negotiated */
+    int64_t grace_ms;           /* between stop signal and KILL */
+    int64_t reserve_ms;         /* what is left of the lease when KILL goes out */
+    int64_t deadline_ms;        /* of the acquire, on clock_boottime_ms(); INT64_MAX: none */
+};
+
+/* What running the command came to. */
+struct exec_outcome {
+    int status;
+    bool was_lost;      /* known when the command ended */
+    int64_t held_since_ms;
+};
+
+/* Returns 0 when the lock is held with enough of its lease left, else the exit status, and has said why. */
+int exec_acquire(struct exec *exec);
+
+/* Whether the lease has so little left that the command has to be stopped now. */
+bool exec_lease_is_short(const struct exec *exec);
+
+/* Runs the command to its end, or stops it when the lock is lost. */
+void exec_run(struct exec *exec, struct exec_outcome *out_outcome);
+
+/*
+ * Stops the job and then this process, as a terminal's Ctrl-Z asks for, and goes on when somebody continues it. False:
+ * the lock is not held any more, and the job has to be killed without being continued first.
+ */
+bool exec_suspend(struct exec *exec, struct job *job, struct terminal *terminal);
+
+#endif

@@ -1,0 +1,271 @@
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "connection.h"
+#include "exec.h"
+#include "message.h"
+#include "payload.h"
+#include "signals.h"
+
+enum {
+    CONNECT_SLICE_MS = 50,  /* how long a signal may go unseen while connecting */
+    HINT_AFTER_MS = 1000,   /* a wait of this length deserves a word about whom it is for */
+    HOLDER_LIMIT_MS = 400,
+    CLEAN_UP_MS = 700,
+    RESERVE_MS = 250,
+};
+
+static int64_t left_ms(int64_t deadline_ms)
+{
+    int64_t left = deadline_ms == INT64_MAX ? INT64_MAX : deadline_ms - clock_boottime_ms();
+
+    return left > 0 ? left : 0;
+}
+
+/* The first signal that asks us to go, or 0. */
+static int pending_end_signal(const struct exec *exec)
+{
+    int number;
+
+    while ((number = signals_next(exec->signal_fd)) != 0) {
+        if (signals_ends_wait(number))
+            return number;
+        if (number == SIGTSTP)
+            raise(SIGSTOP);
+    }
+    return 0;
+}
+
+static int end_by_signal(struct exec *exec, int number)
+{
+    message_story("ended by SIG%s while waiting", number_signal_name(number));
+    zklock_cancel(exec->lock);
+    return 128 + number;
+}
+
+/* -w covers connecting too; a connect timeout given beside it counts as well. */
+static int64_t connect_limit_ms(const struct exec_options *options)
+{
+    int64_t own_ms = connection_limit_ms(&options->common);
+
+    if (options->wait_ms < 0)
+        return own_ms;
+    if (options->common.connect_timeout_ms >= 0 && own_ms < options->wait_ms)
+        return own_ms;
+    return options->wait_ms;
+}
+
+static int connect_session(struct exec *exec)
+{
+    int64_t limit_ms = connect_limit_ms(exec->options);
+    int64_t deadline_ms = clock_boottime_ms() + limit_ms;
+
+    for (;;) {
+        int64_t left = left_ms(deadline_ms);
+        int64_t slice_ms = left < CONNECT_SLICE_MS ? left : CONNECT_SLICE_MS;
+        zklock_status status = zklock_session_wait_connected(exec->session, slice_ms);
+        int number = pending_end_signal(exec);
+
+        if (number)
+            return end_by_signal(exec, number);
+        if (status == ZKLOCK_OK)
+            return 0;
+        if (status != ZKLOCK_NO_SERVER) {
+            message_error("cannot connect: %s", zklock_status_text(status));
+            return zklock_status_exit(status);
+        }
+        if (left == 0)
+            return connection_fail(exec->session, limit_ms);
+    }
+}
+
+/* The server may have granted another timeout than was asked: the grace has to fit into what it granted. */
+static int settle_times(struct exec *exec)
+{
+    zklock_session_info info;
+    char most[32];
+    char granted[32];
+
+    if (zklock_session_info_get(exec->session, &info) != ZKLOCK_OK)
+        return EXIT_INTERNAL;
+    exec->session_timeout_ms = info.session_timeout_ms;
+    exec->reserve_ms = exec->session_timeout_ms / 16 < RESERVE_MS ? exec->session_timeout_ms / 16 : RESERVE_MS;
+    exec->grace_ms = exec->options->grace_ms >= 0 ? exec->options->grace_ms : exec->session_timeout_ms / 5;
+    number_print_seconds(exec->session_timeout_ms, granted, sizeof(granted));
+    message_story("connected: session 0x%llx, timeout %s s", (unsigned long long)info.session_id, granted);
+    if (exec->grace_ms <= exec_options_most_grace_ms(exec->session_timeout_ms))
+        return 0;
+    number_print_seconds(exec_options_most_grace_ms(exec->session_timeout_ms), most, sizeof(most));
+    message_usage("exec: option -k, --kill-after: the server granted a session timeout of %s s, and the grace may be at "
+                  "most 0.3 of it; give at most %s", granted, most);
+    return EXIT_USAGE;
+}
+
+/* A nested exec on one path waits for itself; only the user can know whether that was meant. */
+static void warn_if_nested(const struct exec *exec, const zklock_contender *holder)
+{
+    const char *path = getenv("ZKLOCK_PATH");
+    const char *name = getenv("ZKLOCK_CONTENDER");
+
+    if (path && name && strcmp(path, exec->options->path) == 0 && strcmp(name, holder->name) == 0)
+        message_warn("%s is held by the zklock exec under which this one runs: it waits for itself", path);
+}
+
+/* The first contender that is not our own, or NULL. */
+static const zklock_contender *first_other(const struct exec *exec, const zklock_queue *queue)
+{
+    char own[512];
+
+    zklock_contender_name(exec->lock, own, sizeof(own));
+    for (size_t i = 0; i < queue->count; i++) {
+        if (own[0] == '\0' || strcmp(queue->contenders[i].name, own) != 0)
+            return &queue->contenders[i];
+    }
+    return NULL;
+}
+
+/* Writes "held by ..." or an empty text, when nobody is there any more or no server answers in time. */
+static void describe_holder(const struct exec *exec, bool warns_if_nested, char *buffer, size_t size)
+{
+    const zklock_contender *holder;
+    zklock_queue *queue;
+    int used;
+
+    buffer[0] = '\0';
+    if (zklock_queue_read(exec->session, exec->options->path, HOLDER_LIMIT_MS, &queue) != ZKLOCK_OK)
+        return;
+    holder = first_other(exec, queue);
+    if (holder) {
+        used = snprintf(buffer, size, "held by ");
+        payload_describe(holder, buffer + used, size - (size_t)used);
+        if (warns_if_nested)
+            warn_if_nested(exec, holder);
+    }
+    zklock_queue_free(queue);
+}
+
+static void tell_wait(const struct exec *exec)
+{
+    char holder[512];
+
+    describe_holder(exec, true, holder, sizeof(holder));
+    if (holder[0])
+        message_story("waiting; %s is %s", exec->options->path, holder);
+}
+
+/* Says why the lock was not had, and returns the exit status for it. */
+static int fail(const struct exec *exec, zklock_status status)
+{
+    const char *path = exec->options->path;
+    char detail[512];
+    char waited[32];
+
+    switch (status) {
+    case ZKLOCK_BUSY:
+    case ZKLOCK_TIMEOUT:
+        describe_holder(exec, false, detail, sizeof(detail));
+        number_print_seconds(exec->options->wait_ms, waited, sizeof(waited));
+        if (exec->options->wait_ms > 0)
+            message_error("%s: not acquired within %s s: %s", path, waited, detail[0] ? detail : "others were ahead");
+        else
+            message_error("%s: not acquired: %s", path, detail[0] ? detail : "somebody was ahead");
+        return (int)exec->options->conflict_exit;
+    case ZKLOCK_REMOVED:
+        message_error("%s: not acquired: %s", path, zklock_status_text(status));
+        return (int)exec->options->conflict_exit;
+    case ZKLOCK_NO_SERVER:
+        zklock_session_detail(exec->session, detail, sizeof(detail));
+        message_error("%s: %s: %s", path, zklock_status_text(status), detail[0] ? detail : "no answer");
+        return EXIT_NO_SERVER;
+    default:
+        zklock_detail(exec->lock, detail, sizeof(detail));
+        message_error("%s: %s%s%s", path, zklock_status_text(status), detail[0] ? ": " : "", detail);
+        return zklock_status_exit(status);
+    }
+}
+
+/* Waits for the result or a signal. Returns 0 with the result in *out_status, or the exit status. */
+static int await_result(struct exec *exec, zklock_status *out_status)
+{
+    struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->lock_fd, POLLIN, 0}};
+    int64_t hint_at_ms = clock_boottime_ms() + HINT_AFTER_MS;
+
+    for (;;) {
+        int number = pending_end_signal(exec);
+
+        if (number)
+            return end_by_signal(exec, number);
+        zklock_fd_clear(exec->lock);
+        *out_status = zklock_result(exec->lock);
+        if (*out_status != ZKLOCK_PENDING)
+            return 0;
+        if (hint_at_ms != INT64_MAX && left_ms(hint_at_ms) == 0) {
+            tell_wait(exec);
+            hint_at_ms = INT64_MAX;
+        }
+        poll(descriptors, 2, hint_at_ms == INT64_MAX ? -1 : (int)left_ms(hint_at_ms));
+    }
+}
+
+bool exec_lease_is_short(const struct exec *exec)
+{
+    return zklock_remaining_ms(exec->lock) <= exec->grace_ms + exec->reserve_ms;
+}
+
+/* A grant may come at the end of a lease. Waits for the next heartbeat, which lengthens it; false: it was lost. */
+static int await_lease(struct exec *exec, bool *out_is_held)
+{
+    struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->lock_fd, POLLIN, 0}};
+
+    while (zklock_is_held(exec->lock) && exec_lease_is_short(exec)) {
+        int number = pending_end_signal(exec);
+
+        if (number)
+            return end_by_signal(exec, number);
+        zklock_fd_clear(exec->lock);
+        poll(descriptors, 2, CONNECT_SLICE_MS);
+    }
+    *out_is_held = zklock_is_held(exec->lock);
+    return 0;
+}
+
+/* One acquire. *out_is_held stays false when the lock was granted and lost again before the command could start. */
+static int acquire_once(struct exec *exec, bool *out_is_held)
+{
+    int64_t limit_ms = exec->options->is_nonblocking ? 0 : left_ms(exec->deadline_ms);
+    zklock_status status = zklock_acquire_start(exec->lock, limit_ms == INT64_MAX ? -1 : limit_ms);
+    int exit_status;
+
+    if (status != ZKLOCK_OK)
+        return fail(exec, status);
+    exit_status = await_result(exec, &status);
+    if (exit_status)
+        return exit_status;
+    if (status != ZKLOCK_OK)
+        return fail(exec, status);
+    return await_lease(exec, out_is_held);
+}
+
+int exec_acquire(struct exec *exec)
+{
+    bool is_held = false;
+    int exit_status;
+
+    exec->deadline_ms = exec->options->wait_ms < 0 ? INT64_MAX : clock_boottime_ms() + exec->options->wait_ms;
+    exit_status = connect_session(exec);
+    if (!exit_status)
+        exit_status = settle_times(exec);
+    while (!exit_status && !is_held) {
+        exit_status = acquire_once(exec, &is_held);
+        if (!exit_status && !is_held) {
+            message_story("lost again before the command was started; queueing afresh");
+            (void)!zklock_release(exec->lock, CLEAN_UP_MS);
+        }
+    }
+    return exit_status;
+}

@@ -1,0 +1,158 @@
+#include "exec_options.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "message.h"
+
+static const char help[] =
+    "Usage: zklock exec [OPTION]... PATH -- COMMAND [ARG...]\n"
+    "Runs COMMAND while holding the lock PATH. Options:\n"
+    "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; default localhost:2181\n"
+    "  -T, --session-timeout SECS  default 10    --connect-timeout SECS  default: as -T\n"
+    "  -n, --nonblock              fail at once if somebody is ahead\n"
+    "  -w, --wait SECS             fail if not held by then, connecting included\n"
+    "  -E, --conflict-exit-code N  exit status of both failures; default 1\n"
+    "  -k, --kill-after SECS       from stop signal to KILL; default T/5, at most 0.3 T\n"
+    "      --stop-signal SIG       default TERM  --on-loss stop|warn  default stop\n"
+    "      --min-hold SECS         keep the lock at least so long\n"
+    "      --kill-leftovers        end background processes that COMMAND leaves\n"
+    "      --label TEXT            shown to others; default: COMMAND's name\n"
+    "      --style curator|kazoo   whom to share PATH with; default curator\n"
+    "      --persistent-parent     make missing parents persistent\n"
+    "      --lease strict|standalone|cheap       --tick-time MS  of the servers\n"
+    "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
+    "COMMAND sees ZKLOCK_PATH, ZKLOCK_TOKEN, ZKLOCK_CONTENDER and\n"
+    "ZKLOCK_SESSION_TIMEOUT_MS. Status: COMMAND's own; 1 not acquired; 64 usage;\n"
+    "69 no server; 77 denied; 79 lock lost, COMMAND stopped; 126, 127 not executed.\n"
+    "kill -9 of zklock ends COMMAND alone, and the lock after the session timeout. A\n"
+    "frozen zklock learns of a loss only when it thaws: let data check ZKLOCK_TOKEN.\n";
+
+static const struct option_choice styles[] = {
+    {"curator", ZKLOCK_STYLE_CURATOR},
+    {"kazoo", ZKLOCK_STYLE_KAZOO},
+    {NULL, 0},
+};
+
+static const struct option_choice loss_choices[] = {
+    {"stop", ON_LOSS_STOP},
+    {"warn", ON_LOSS_WARN},
+    {NULL, 0},
+};
+
+int64_t exec_options_most_grace_ms(int64_t session_timeout_ms)
+{
+    return session_timeout_ms * 3 / 10;
+}
+
+/* The command stands behind the first "--": from there on every byte is the command's. */
+static char **find_command(int *argc, char **argv)
+{
+    for (int i = 1; i < *argc; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            *argc = i;
+            return argv + i + 1;
+        }
+    }
+    return NULL;
+}
+
+static void init(struct exec_options *options)
+{
+    *options = (struct exec_options){
+        .wait_ms = -1,
+        .conflict_exit = 1,
+        .grace_ms = -1,
+        .stop_signal = SIGTERM,
+        .on_loss = ON_LOSS_STOP,
+        .style = ZKLOCK_STYLE_CURATOR,
+    };
+    common_options_init(&options->common);
+}
+
+static enum options_result read_table(int argc, char **argv, struct exec_options *options, struct words *words)
+{
+    struct option_rule common[COMMON_RULES];
+    const struct option_rule rules[] = {
+        {"nonblock", 'n', OPTION_FLAG, &options->is_nonblocking, {0, 0}, NULL},
+        {"wait", 'w', OPTION_SECONDS, &options->wait_ms, OPTIONS_WAIT_RANGE, NULL},
+        {"conflict-exit-code", 'E', OPTION_INTEGER, &options->conflict_exit, {0, 255}, NULL},
+        {"kill-after", 'k', OPTION_SECONDS, &options->grace_ms, OPTIONS_WAIT_RANGE, NULL},
+        {"stop-signal", 0, OPTION_SIGNAL, &options->stop_signal, {0, 0}, NULL},
+        {"on-loss", 0, OPTION_CHOICE, &options->on_loss, {0, 0}, loss_choices},
+        {"min-hold", 0, OPTION_SECONDS, &options->min_hold_ms, OPTIONS_WAIT_RANGE, NULL},
+        {"kill-leftovers", 0, OPTION_FLAG, &options->kills_leftovers, {0, 0}, NULL},
+        {"label", 0, OPTION_TEXT, &options->label, {0, 0}, NULL},
+        {"style", 0, OPTION_CHOICE, &options->style, {0, 0}, styles},
+        {"persistent-parent", 0, OPTION_FLAG, &options->persistent_parent, {0, 0}, NULL},
+        {NULL, 0, OPTION_FLAG, NULL, {0, 0}, NULL},
+    };
+
+    common_options_rules(&options->common, common);
+    return options_read(argc, argv, common, rules, words);
+}
+
+static bool check_grace(const struct exec_options *options)
+{
+    int64_t most_ms = exec_options_most_grace_ms(options->common.session_timeout_ms);
+    char most[32];
+
+    if (options->grace_ms <= most_ms)
+        return true;
+    number_print_seconds(most_ms, most, sizeof(most));
+    message_usage("exec: option -k, --kill-after: more than 0.3 of the session timeout leaves no time to stop the "
+                  "command inside the lease; give at most %s, or a longer -T", most);
+    return false;
+}
+
+static bool check_label(const char *label)
+{
+    if (!label || strlen(label) <= 200)
+        return true;
+    message_usage("exec: option --label: %zu bytes; give at most 200", strlen(label));
+    return false;
+}
+
+static bool check(struct exec_options *options, const struct words *words)
+{
+    if (!options->command) {
+        message_usage("exec: the command is missing; put it behind --, as in: zklock exec PATH -- COMMAND");
+        return false;
+    }
+    if (!options->command[0] || options->command[0][0] == '\0') {
+        message_usage("exec: the command behind -- is missing");
+        return false;
+    }
+    if (!options_check_paths("exec", words, 1))
+        return false;
+    if (options->is_nonblocking && options->wait_ms >= 0) {
+        message_usage("exec: options -n and -w contradict each other; give one of them");
+        return false;
+    }
+    options->path = words->items[0];
+    return check_grace(options) && check_label(options->label) &&
+           common_options_settle("exec", &options->common);
+}
+
+enum options_result exec_options_read(int argc, char **argv, struct exec_options *out_options)
+{
+    struct words words = {calloc((size_t)argc + 1, sizeof(char *)), 0};
+    enum options_result result;
+
+    if (!words.items) {
+        message_error("out of memory");
+        return OPTIONS_WRONG;
+    }
+    init(out_options);
+    out_options->command = find_command(&argc, argv);
+    result = read_table(argc, argv, out_options, &words);
+    if (result == OPTIONS_WANT_HELP && commands_print(help) != 0)
+        result = OPTIONS_WRONG;
+    else if (result == OPTIONS_READ && !check(out_options, &words))
+        result = OPTIONS_WRONG;
+    free(words.items);
+    return result;
+}

@@ -1,0 +1,32 @@
+/* The options of "zklock exec". */
+#ifndef CLI_EXEC_OPTIONS_H
+#define CLI_EXEC_OPTIONS_H
+
+#include "options.h"
+
+enum on_loss { ON_LOSS_STOP, ON_LOSS_WARN };
+
+struct exec_options {
+    struct common_options common;
+    bool is_nonblocking;
+    int64_t wait_ms;       /* negative: no limit */
+    int64_t conflict_exit;
+    int64_t grace_ms;      /* negative: by the session timeout */
+    int64_t min_hold_ms;
+    int stop_signal;
+    int on_loss;
+    int style;
+    const char *label;     /* NULL: the command's name */
+    bool persistent_parent;
+    bool kills_leftovers;
+    const char *path;
+    char **command;        /* argv of the command, NULL-terminated */
+};
+
+/* Reads and checks everything that can be checked without a server. Prints the help if it is asked for. */
+enum options_result exec_options_read(int argc, char **argv, struct exec_options *out_options);
+
+/* The longest time between stop signal and KILL that leaves room inside the lease. */
+int64_t exec_options_most_grace_ms(int64_t session_timeout_ms);
+
+#endif

@@ -1,0 +1,73 @@
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "exec.h"
+#include "message.h"
+#include "signals.h"
+
+enum { STOP_LIMIT_MS = 1000, STOP_TICK_MS = 20, QUESTION_LIMIT_MS = 2000 };
+
+/* Gives the command time to stop by its own handler, as editors do to put the terminal back. */
+static void await_stop(struct job *job)
+{
+    int64_t deadline_ms = clock_boottime_ms() + STOP_LIMIT_MS;
+
+    job_reap(job);
+    while (job->has_leader && job->stop_signal == 0 && clock_boottime_ms() < deadline_ms) {
+        poll(NULL, 0, STOP_TICK_MS);
+        job_reap(job);
+    }
+}
+
+/* Asks a server whether our contender is still there. No answer leaves it to the lease, which the clock knows. */
+static bool is_still_queued(struct exec *exec)
+{
+    char own[512];
+    zklock_queue *queue;
+    bool is_there = false;
+
+    zklock_contender_name(exec->lock, own, sizeof(own));
+    if (zklock_queue_read(exec->session, exec->options->path, QUESTION_LIMIT_MS, &queue) != ZKLOCK_OK)
+        return zklock_is_held(exec->lock);
+    for (size_t i = 0; i < queue->count; i++)
+        is_there = is_there || strcmp(queue->contenders[i].name, own) == 0;
+    zklock_queue_free(queue);
+    return is_there;
+}
+
+static void warn_of_ageing(const struct exec *exec)
+{
+    char left[32];
+
+    number_print_seconds(zklock_remaining_ms(exec->lock), left, sizeof(left));
+    message_warn("stopped; the session goes on ageing: unless continued within %s s the lock is lost and the command "
+                 "will be killed", left);
+}
+
+bool exec_suspend(struct exec *exec, struct job *job, struct terminal *terminal)
+{
+    bool had_terminal = terminal->is_handed_over;
+
+    if (job->stop_signal == 0)
+        job_signal_group(job, SIGTSTP);
+    await_stop(job);
+    if (!job->has_leader)
+        return true;
+    /* Nobody of the job may run while there is nobody to stop him: members that caught the signal included. */
+    job_signal_all(job, SIGSTOP);
+    terminal_take_back(terminal);
+    warn_of_ageing(exec);
+    kill(getpid(), SIGSTOP);
+    signals_drop_continue();
+    if (!zklock_is_held(exec->lock) || exec_lease_is_short(exec) || !is_still_queued(exec) ||
+        !zklock_is_held(exec->lock))
+        return false;
+    if (had_terminal || terminal_suits_command(terminal))
+        terminal_give(terminal, job->child.pid);
+    job->stop_signal = 0;
+    job_signal_all(job, SIGCONT);
+    return true;
+}

@@ -1,0 +1,99 @@
+#include "job.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void job_init(struct job *job)
+{
+    *job = (struct job){.child = {.pid = -1, .report_fd = -1}};
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    processes_below(getpid(), NULL, &job->strangers);
+}
+
+void job_clear(struct job *job)
+{
+    process_list_clear(&job->strangers);
+}
+
+int job_start(struct job *job, const struct child_plan *plan)
+{
+    int error = child_start(plan, &job->child);
+
+    job->has_leader = error == 0;
+    return error;
+}
+
+static void note_leader(struct job *job, int status)
+{
+    if (WIFSTOPPED(status)) {
+        job->stop_signal = WSTOPSIG(status);
+    } else if (WIFCONTINUED(status)) {
+        job->stop_signal = 0;
+    } else {
+        job->wait_status = status;
+        job->stop_signal = 0;
+        job->exec_error = child_exec_error(&job->child);
+        job->has_leader = false;
+    }
+}
+
+void job_reap(struct job *job)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+        if (pid == job->child.pid && job->has_leader)
+            note_leader(job, status);
+    }
+}
+
+/* A number is only safe to signal while its process has not been reaped: later it may be somebody else's. */
+void job_signal_group(struct job *job, int signal_number)
+{
+    if (job->has_leader && kill(-job->child.pid, signal_number) != 0)
+        kill(job->child.pid, signal_number);
+}
+
+int job_signal_all(struct job *job, int signal_number)
+{
+    struct process_list members;
+    int count = -1;
+
+    if (processes_below(getpid(), &job->strangers, &members)) {
+        count = (int)members.count;
+        for (size_t i = 0; i < members.count; i++) {
+            if (!job->has_leader || members.items[i].group != job->child.pid)
+                process_signal(&members.items[i], signal_number);
+        }
+        process_list_clear(&members);
+    }
+    job_signal_group(job, signal_number);
+    return count;
+}
+
+int job_count(const struct job *job)
+{
+    struct process_list members;
+    int count;
+
+    if (!processes_below(getpid(), &job->strangers, &members))
+        return -1;
+    count = (int)members.count;
+    process_list_clear(&members);
+    return count;
+}
+
+bool job_is_gone(const struct job *job)
+{
+    return !job->has_leader && job_count(job) <= 0;
+}
+
+int job_exit_status(const struct job *job)
+{
+    if (WIFSIGNALED(job->wait_status))
+        return 128 + WTERMSIG(job->wait_status);
+    return WEXITSTATUS(job->wait_status);
+}

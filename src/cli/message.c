@@ -1,0 +1,87 @@
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "safe_text.h"
+
+enum { RAW_SIZE = 2048, LINE_SIZE = 4096 };
+
+/* Set once, before a second thread exists. */
+static enum message_level shown_level = MESSAGE_NORMAL;
+static int64_t start_ms;
+
+static int64_t monotonic_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void message_set_level(enum message_level level)
+{
+    shown_level = level;
+    start_ms = monotonic_ms();
+}
+
+enum message_level message_level(void)
+{
+    return shown_level;
+}
+
+/* One write a line, so that lines of several processes do not mix. A message that cannot be written is lost: nothing
+ * better can be done about it. */
+__attribute__((format(printf, 2, 0)))
+static void write_line(const char *prefix, const char *format, va_list arguments)
+{
+    char raw[RAW_SIZE];
+    char line[LINE_SIZE];
+    size_t used;
+
+    vsnprintf(raw, sizeof(raw), format, arguments);
+    used = (size_t)snprintf(line, sizeof(line), "zklock: %s", prefix);
+    used += safe_text(raw, strlen(raw), line + used, sizeof(line) - used - 1);
+    line[used++] = '\n';
+    if (write(STDERR_FILENO, line, used) < 0)
+        return;
+}
+
+#define WRITE_FORMATTED(prefix)                                                                               \
+    do {                                                                                                      \
+        va_list arguments;                                                                                    \
+        va_start(arguments, format);                                                                          \
+        write_line(prefix, format, arguments);                                                                \
+        va_end(arguments);                                                                                    \
+    } while (0)
+
+void message_usage(const char *format, ...)
+{
+    WRITE_FORMATTED("");
+}
+
+void message_error(const char *format, ...)
+{
+    if (shown_level >= MESSAGE_NORMAL)
+        WRITE_FORMATTED("");
+}
+
+void message_warn(const char *format, ...)
+{
+    if (shown_level >= MESSAGE_NORMAL)
+        WRITE_FORMATTED("warning: ");
+}
+
+void message_story(const char *format, ...)
+{
+    char prefix[48];
+
+    if (shown_level < MESSAGE_VERBOSE)
+        return;
+    snprintf(prefix, sizeof(prefix), "+%.3f s: ", (double)(monotonic_ms() - start_ms) / 1000);
+    WRITE_FORMATTED(prefix);
+}

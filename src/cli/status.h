@@ -1,0 +1,18 @@
+/* The two faces of "zklock status". */
+#ifndef CLI_STATUS_H
+#define CLI_STATUS_H
+
+#include <jansson.h>
+
+#include "zklock.h"
+
+/* One path's queue as a table of at most 80 columns on standard output. `now_ms` since 1970. */
+void status_table_print(const char *path, const zklock_queue *queue, int64_t now_ms);
+
+/* One path's queue as the JSON object that README.md of this directory describes; NULL without memory. */
+json_t *status_json(const char *path, const zklock_queue *queue, int64_t now_ms);
+
+/* "exclusive", "shared", "latch" */
+const char *status_mode_name(zklock_mode mode);
+
+#endif
