@@ -188,8 +188,9 @@ static bool is_acceptable(const struct zkl_request *request)
 }
 
 /*
- * With two or more operations, zoo_amulti() of 3.8 frees a path of ours when the session ends in the middle of the
- * call. A connected handle is a whole reconnect away from that, so such a multi is handed on only while connected.
+ * With two or more operations, zoo_amulti() of 3.8 frees a path of ours when the session has ended before or ends in
+ * the middle of the call. A connected handle is a whole reconnect away from that, so such a multi is handed on only
+ * while connected. With one operation it does no harm, but its return code does not tell the reason.
  */
 static int send_check(zhandle_t *handle, const struct zkl_request *request, struct zkl_pending *pending)
 {
@@ -197,7 +198,7 @@ static int send_check(zhandle_t *handle, const struct zkl_request *request, stru
     zoo_op_t *ops;
     int failure;
 
-    if (count > 1 && zoo_state(handle) != ZOO_CONNECTED_STATE)
+    if (count > 1 ? zoo_state(handle) != ZOO_CONNECTED_STATE : is_unrecoverable(handle))
         return ZINVALIDSTATE;
     ops = calloc(count, sizeof(*ops));
     pending->results = calloc(count, sizeof(*pending->results));
