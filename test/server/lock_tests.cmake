@@ -1,0 +1,18 @@
+# The library against a real server. One block a program; included by CMakeLists.txt.
+
+# The stage: server, proxy, observer, sessions and locks.
+add_library(zklock_test_lock_stage STATIC lock_stage.c)
+target_link_libraries(zklock_test_lock_stage PUBLIC zklock_internals zklock_test_support zklock_build_rules)
+
+zklock_test_program(NAME test_lock_cost LABEL server SOURCES test_lock_cost.c LIBS zklock_test_lock_stage TESTS
+    free_lock_is_granted_by_two_requests
+    create_and_list_are_sent_in_one_flight
+    grant_of_a_free_lock_awaits_no_third_answer
+    free_lock_takes_one_round_trip
+    release_is_one_request
+    busy_try_costs_three_requests
+    waiting_costs_two_more_requests_in_one_flight
+    next_in_line_is_granted_without_a_request
+    deeper_waiter_lists_once_when_woken
+    release_wakes_one_of_eight_sessions
+    release_wakes_one_of_two_hundred_waiters)
