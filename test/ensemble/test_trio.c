@@ -2,6 +2,7 @@
 #include "ensemble/actor.h"
 #include "ensemble/host.h"
 #include "ensemble/trio.h"
+#include "support/critical.h"
 #include "support/directory.h"
 #include "support/eventually.h"
 #include "support/observer.h"
@@ -61,6 +62,11 @@ static int64_t time_of(const char *line)
     return blank ? strtoll(blank, NULL, 10) : 0;
 }
 
+static void print_margin(const char *what, int64_t earlier_ns, int64_t later_ns)
+{
+    printf("\n%s: %" PRId64 " ms\n", what, (later_ns - earlier_ns) / 1000000);
+}
+
 static uint64_t token_of(const char *line)
 {
     const char *blank = strrchr(line, ' ');
@@ -116,6 +122,7 @@ static void next_holds_within_a_timeout_and_two_ticks_of_a_kill(void)
     killed_ns = boottime_ns();
     actor_kill(holder);
     CU_ASSERT_TRUE_FATAL(actor_wait_line(next, "held", TIMEOUT_MS + SOON_MS, second));
+    print_margin("from the kill to the next holder", killed_ns, time_of(second));
     CU_ASSERT_TRUE(time_of(second) - killed_ns < (TIMEOUT_MS + 2 * TICK_MS + SLACK_MS) * INT64_C(1000000));
     CU_ASSERT_TRUE(token_of(second) > token_of(first));
     actor_free(holder);
@@ -217,6 +224,7 @@ static void cut_off_holder_is_told_before_the_next_holds(void)
     host_cut(host);
     CU_ASSERT_TRUE_FATAL(actor_wait_line(holder, "lost", SOON_MS, lost));
     CU_ASSERT_TRUE_FATAL(actor_wait_line(next, "held", SOON_MS, held));
+    print_margin("from the loss to the next holder", time_of(lost), time_of(held));
     CU_ASSERT_TRUE(time_of(lost) < time_of(held));
     host_heal(host);
     actor_free(holder);
@@ -224,44 +232,27 @@ static void cut_off_holder_is_told_before_the_next_holds(void)
     host_free(host);
 }
 
-/* The first or the last stamp in a file; 0 when there is none. */
-static int64_t stamp_of(const char *path, bool is_last)
-{
-    FILE *file = fopen(path, "re");
-    int64_t stamp = 0, next;
-
-    if (!file)
-        return 0;
-    while (fscanf(file, "%" SCNd64, &next) == 1) {
-        stamp = next;
-        if (!is_last)
-            break;
-    }
-    fclose(file);
-    return stamp;
-}
-
-static bool has_stamp(void *path)
-{
-    return stamp_of(path, false) != 0;
-}
-
 static void cut_off_command_is_stopped_before_the_next_starts(void)
 {
     struct host *host = start_host(1);
-    char first[256], second[256];
+    struct critical_verdict verdict;
     struct actor *holder, *next;
+    char file[256];
 
-    snprintf(first, sizeof(first), "%s/first", directory);
-    snprintf(second, sizeof(second), "%s/second", directory);
+    snprintf(file, sizeof(file), "%s/critical", directory);
     holder = actor_start_with("nsenter", host_entry(host), "--", ZKLOCK, "exec", "-T", "4", "-S",
-                              compose_bridge_hosts(trio_compose(trio)), lock_path, "--", STAMPER, first);
-    CU_ASSERT_TRUE_FATAL(eventually(has_stamp, first, SOON_MS));
-    next = actor_start_with(ZKLOCK, "exec", "-T", "4", "-S", trio_hosts(trio), lock_path, "--", STAMPER, second);
+                              compose_bridge_hosts(trio_compose(trio)), lock_path, "--",
+                              critical_program(), file, "60000", "5");
+    CU_ASSERT_TRUE_FATAL(critical_wait_sections(file, 1, SOON_MS));
+    next = actor_start_with(ZKLOCK, "exec", "-T", "4", "-S", trio_hosts(trio), lock_path, "--",
+                            critical_program(), file, "100");
     host_cut(host);
     CU_ASSERT_EQUAL(actor_wait_end(holder, SOON_MS), 79);
-    CU_ASSERT_TRUE_FATAL(eventually(has_stamp, second, SOON_MS));
-    CU_ASSERT_TRUE(stamp_of(first, true) < stamp_of(second, false));
+    CU_ASSERT_EQUAL(actor_wait_end(next, SOON_MS), 0);
+    CU_ASSERT_TRUE_FATAL(critical_judge(file, &verdict));
+    CU_ASSERT_STRING_EQUAL(verdict.problem, "");
+    CU_ASSERT_TRUE(critical_is_clean(&verdict));
+    CU_ASSERT_EQUAL(verdict.sections, 2);
     actor_free(holder);
     actor_free(next);
     host_free(host);
