@@ -49,6 +49,17 @@ static void granted(zklock *lock, struct zkl_attempt *attempt)
     emit(lock, ZKLOCK_EVENT_ENDED, ZKLOCK_OK);
 }
 
+/* The limit passed behind somebody; and where the server has fallen silent meanwhile, nobody knows if he is still there. */
+static void explain_timeout(zklock *lock, const struct zkl_attempt *attempt)
+{
+    const char *slash = attempt->ahead_path ? strrchr(attempt->ahead_path, '/') : NULL;
+    char silence[128];
+
+    zkl_session_describe(lock->session, silence, sizeof silence);
+    snprintf(lock->detail, sizeof lock->detail, "behind %s%s%s", slash ? slash + 1 : "others", silence[0] ? "; " : "",
+             silence);
+}
+
 static void ended(zklock *lock, struct zkl_attempt *attempt)
 {
     bool is_explained = attempt->result == ZKLOCK_DENIED || attempt->result == ZKLOCK_REFUSED ||
@@ -59,6 +70,8 @@ static void ended(zklock *lock, struct zkl_attempt *attempt)
         memcpy(lock->detail, attempt->detail, sizeof lock->detail);
     else if (attempt->result == ZKLOCK_NO_SERVER)
         zkl_session_describe(lock->session, lock->detail, sizeof lock->detail);
+    else if (attempt->result == ZKLOCK_TIMEOUT)
+        explain_timeout(lock, attempt);
     zkl_session_log(lock->session, ZKLOCK_LOG_INFO, "%s: not acquired after %lld ms: %s", lock->path,
                     elapsed_ms(attempt), zklock_status_text(attempt->result));
     emit(lock, ZKLOCK_EVENT_ENDED, attempt->result);

@@ -90,7 +90,7 @@ pthread_mutex_t *zkl_session_mutex(zklock_session *session);
 /* Whether this process opened the session. Needs no lock. */
 bool zkl_session_is_own(const zklock_session *session);
 
-/* Why it is not connected, in one line; empty while it is. */
+/* Why it is not connected, or that it does not answer, in one line; empty while all is well. */
 void zkl_session_describe(const zklock_session *session, char *buffer, size_t size);
 
 /* A create below `parent` whose fate nobody saw: swept for as long as this session lives. */

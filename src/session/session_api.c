@@ -208,9 +208,10 @@ static const char *phase_text(const zklock_session *session)
         return "still looking up the host names";
     case ZKL_PHASE_OPENING:
         return "no server has answered yet";
+    case ZKL_PHASE_CONNECTED:
+        return session->heartbeat.is_overdue ? "the server does not answer" : "";
     case ZKL_PHASE_PAUSING:
     case ZKL_PHASE_DISCONNECTED:
-    case ZKL_PHASE_CONNECTED:
     case ZKL_PHASE_CLOSED:
         break;
     }

@@ -16,3 +16,18 @@ zklock_test_program(NAME test_lock_cost LABEL server SOURCES test_lock_cost.c LI
     deeper_waiter_lists_once_when_woken
     release_wakes_one_of_eight_sessions
     release_wakes_one_of_two_hundred_waiters)
+
+zklock_test_program(NAME test_lock_limit LABEL server SOURCES test_lock_limit.c LIBS zklock_test_lock_stage TESTS
+    try_of_a_free_lock_holds_it
+    try_of_a_held_lock_is_busy_and_leaves_nothing
+    limit_of_zero_asks_once
+    limit_of_zero_does_not_wait_for_a_connection
+    limit_behind_a_holder_is_a_timeout
+    timeout_names_the_contender_ahead
+    limit_without_a_server_says_that_it_is_refused
+    limit_with_a_silent_server_says_that_it_is_silent
+    limit_with_a_server_that_falls_silent_says_so
+    limit_with_a_server_that_goes_away_says_so
+    very_long_limits_do_not_overflow
+    silent_first_address_does_not_eat_the_limit
+    silent_last_address_does_not_eat_the_limit)
