@@ -55,4 +55,8 @@ function(zklock_test_program)
         TIMEOUT ${arg_TIMEOUT}
         PROCESSORS ${arg_PROCESSORS}
         SKIP_RETURN_CODE 77)
+    if(ZKLOCK_SANITIZE MATCHES "thread")
+        set_tests_properties(${entries} PROPERTIES ENVIRONMENT
+            "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test/support/tsan_suppressions.txt")
+    endif()
 endfunction()
