@@ -31,3 +31,26 @@ zklock_test_program(NAME test_lock_limit LABEL server SOURCES test_lock_limit.c 
     very_long_limits_do_not_overflow
     silent_first_address_does_not_eat_the_limit
     silent_last_address_does_not_eat_the_limit)
+
+zklock_test_program(NAME test_lock_calls LABEL server SOURCES test_lock_calls.c LIBS zklock_test_lock_stage TESTS
+    begun_acquire_tells_by_event_descriptor_and_result
+    cleared_descriptor_is_readable_at_the_next_event
+    wait_gives_the_result_of_a_begun_acquire
+    acquire_is_cancelled_while_its_create_is_answered
+    acquire_is_cancelled_while_its_listing_is_answered
+    acquire_is_cancelled_while_its_watches_are_planted
+    acquire_is_cancelled_before_its_create_arrives
+    acquire_is_cancelled_while_it_waits
+    acquire_is_cancelled_while_its_parents_are_made
+    acquire_is_cancelled_before_there_is_a_connection
+    waiter_behind_a_cancelled_one_waits_for_the_holder
+    cancel_comes_too_late_for_a_held_lock
+    confirmed_release_leaves_no_node
+    sent_release_returns_before_its_answer
+    object_is_free_for_a_new_acquire_while_its_delete_is_under_way
+    second_acquire_on_one_object_is_refused_at_once
+    surplus_release_leaves_the_state_intact
+    lock_is_released_by_another_thread
+    acquire_while_a_thread_waits_for_the_release_is_refused
+    tokens_rise_even_when_the_parent_is_made_anew
+    token_is_the_czxid_of_the_contender)
