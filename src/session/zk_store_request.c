@@ -146,24 +146,33 @@ static void on_nothing_to_forget(int raw_code, const struct Stat *stat, const vo
 
 /* ---- requests: on any thread */
 
+static bool is_component_acceptable(const char *component, size_t size)
+{
+    if (size == 0 || (size == 1 && component[0] == '.') || (size == 2 && component[0] == '.' && component[1] == '.'))
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if ((unsigned char)component[i] < 0x1F)
+            return false;
+    }
+    return true;
+}
+
 /* libzookeeper's own rule. It has to be known beforehand, because zoo_amulti() goes on with garbage after a bad path. */
 static bool is_path_acceptable(const char *path)
 {
+    const char *end = path;
+
     if (!path || path[0] != '/')
         return false;
-    for (const char *component = path + 1; path[1] != '\0';) {
-        size_t size = strcspn(component, "/");
+    if (path[1] == '\0')
+        return true;
+    do {
+        const char *component = end + 1;
 
-        if (size == 0 || (size == 1 && component[0] == '.') || (size == 2 && memcmp(component, "..", 2) == 0))
+        end = component + strcspn(component, "/");
+        if (!is_component_acceptable(component, (size_t)(end - component)))
             return false;
-        for (size_t i = 0; i < size; i++) {
-            if ((unsigned char)component[i] < 0x1F)
-                return false;
-        }
-        if (component[size] == '\0')
-            break;
-        component += size + 1;
-    }
+    } while (*end == '/');
     return true;
 }
 

@@ -7,6 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* libzookeeper loses requests at close, and their memory with them: here, and only here, this is no news. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libzookeeper_mt\n";
+}
+
 enum { CROWD = 3000, PENDING_LIMIT = 10000 };
 
 /* Counts answers of many requests, each in its own place. */
