@@ -54,3 +54,18 @@ zklock_test_program(NAME test_lock_calls LABEL server SOURCES test_lock_calls.c 
     acquire_while_a_thread_waits_for_the_release_is_refused
     tokens_rise_even_when_the_parent_is_made_anew
     token_is_the_czxid_of_the_contender)
+
+zklock_test_program(NAME test_lock_callbacks LABEL server SOURCES test_lock_callbacks.c LIBS zklock_test_lock_stage TESTS
+    events_come_in_the_order_of_what_happened
+    failed_acquire_tells_its_end_then_that_nothing_is_left
+    call_that_failed_runs_no_callback
+    slow_callback_delays_neither_state_nor_results
+    blocking_call_in_a_callback_is_a_deadlock_of_any_session
+    callback_may_acquire_and_release_without_blocking
+    close_from_inside_the_lost_callback_is_refused_and_harmless
+    lock_is_freed_from_inside_its_own_callback
+    free_waits_for_a_running_callback_and_drops_the_others
+    free_of_a_waiter_removes_it
+    free_of_a_holder_releases
+    free_while_the_create_is_under_way_leaves_nothing
+    free_accepts_nothing)
