@@ -69,3 +69,20 @@ zklock_test_program(NAME test_lock_callbacks LABEL server SOURCES test_lock_call
     free_of_a_holder_releases
     free_while_the_create_is_under_way_leaves_nothing
     free_accepts_nothing)
+
+zklock_test_program(NAME test_lock_loss LABEL server SOURCES test_lock_loss.c LIBS zklock_test_lock_stage TESTS
+    deleted_holder_is_told_at_once
+    holder_deleted_before_its_watch_is_told_too
+    holder_without_the_event_is_told_by_the_heartbeat
+    deleted_waiter_is_told_and_the_one_behind_waits_on
+    all_contenders_deleted_at_once_are_all_told
+    holder_in_a_hole_is_told_before_its_node_goes
+    holder_that_is_refused_is_told_before_its_node_goes
+    holder_that_hears_no_answer_is_told
+    holder_in_a_hole_that_becomes_refusal_is_told
+    short_cut_suspends_and_resumes_the_same_contender
+    contender_of_a_lost_lock_stays_until_it_is_released
+    waiter_that_expired_queues_again_and_says_so
+    waiter_that_expired_while_it_heard_all_queues_again
+    waiter_that_expired_while_it_was_refused_queues_again
+    front_waiter_that_expired_is_granted_by_a_new_node)
