@@ -94,10 +94,11 @@ static void check_that_waiter_is_told(struct contender *waiter)
 {
     zklock_status result = contender_result(waiter);
 
-    if (result == ZKLOCK_OK)
+    if (result == ZKLOCK_OK) {
         CU_ASSERT_EQUAL(contender_await_event(waiter, ZKLOCK_EVENT_LOST)->loss, ZKLOCK_LOSS_REMOVED);
-    else
+    } else {
         CU_ASSERT_EQUAL(result, ZKLOCK_REMOVED);
+    }
 }
 
 static void all_contenders_deleted_at_once_are_all_told(void)
