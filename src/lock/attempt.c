@@ -121,6 +121,9 @@ static void try_later(struct zkl_attempt *attempt)
 /* Nobody needs the contender any more, and its znode is gone or in other hands. */
 static void leave(struct zkl_attempt *attempt)
 {
+    if (attempt->has_left)
+        return;
+    attempt->has_left = true;
     zkl_session_leave(attempt->session, &attempt->member);
     if (attempt->lock)
         zkl_lock_on_gone(attempt->lock, attempt);
@@ -159,7 +162,7 @@ void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event)
         zkl_session_log(attempt->session, ZKLOCK_LOG_DEBUG, "%s: %s: %s -> %s", attempt->path,
                         zkl_event_name(event->type), zkl_state_name(before), zkl_state_name(attempt->machine.state));
     carry_out(attempt, &actions);
-    if (attempt->machine.state == ZKL_GONE && before != ZKL_GONE)
+    if (attempt->machine.state == ZKL_GONE)
         leave(attempt);
     zkl_attempt_unref(attempt);
 }

@@ -26,6 +26,7 @@ struct zkl_attempt {
     zklock_session *session; /* lives as long as the attempt is its member or has calls under way */
     zklock *lock;            /* who listens; NULL: nobody any more */
     int refs;
+    bool has_left; /* it is no member any more */
 
     char *path; /* of the lock, with the chroot */
     char *payload;
