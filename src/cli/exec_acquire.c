@@ -96,11 +96,10 @@ static int settle_times(struct exec *exec)
     exec->session_timeout_ms = info.session_timeout_ms;
     exec->reserve_ms = exec->session_timeout_ms / 16 < RESERVE_MS ? exec->session_timeout_ms / 16 : RESERVE_MS;
     exec->grace_ms = exec->options->grace_ms >= 0 ? exec->options->grace_ms : exec->session_timeout_ms / 5;
-    number_print_seconds(exec->session_timeout_ms, granted, sizeof(granted));
-    message_story("connected: session 0x%llx, timeout %s s", (unsigned long long)info.session_id, granted);
     if (exec->grace_ms <= exec_options_most_grace_ms(exec->session_timeout_ms))
         return 0;
     number_print_seconds(exec_options_most_grace_ms(exec->session_timeout_ms), most, sizeof(most));
+    number_print_seconds(exec->session_timeout_ms, granted, sizeof(granted));
     message_usage("exec: option -k, --kill-after: the server granted a session timeout of %s s, and the grace may be at "
                   "most 0.3 of it; give at most %s", granted, most);
     return EXIT_USAGE;

@@ -13,7 +13,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"exec", exec_main},     {"status", status_main}, {"wait", wait_main},
-    {"server", server_main},
+    {"server", server_main}, {"demo", demo_main},
 };
 
 static const char help[] =

@@ -42,6 +42,23 @@ bool signals_open(int *out_fd)
     return true;
 }
 
+bool signals_open_ending(int *out_fd)
+{
+    sigset_t set;
+    int fd;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < COUNT(ends_wait); i++) {
+        if (!inherit_ignores(ends_wait[i]))
+            sigaddset(&set, ends_wait[i]);
+    }
+    fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        return false;
+    *out_fd = fd;
+    return true;
+}
+
 int signals_next(int fd)
 {
     struct signalfd_siginfo info;

@@ -8,6 +8,9 @@
  * comes (close-on-exec, non-blocking). Before the first other thread. */
 bool signals_open(int *out_fd);
 
+/* A second descriptor, readable while a signal that ends a wait is pending: to be watched, not to be read. */
+bool signals_open_ending(int *out_fd);
+
 /* The next signal that came, or 0. */
 int signals_next(int fd);
 
