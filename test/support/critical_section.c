@@ -27,9 +27,9 @@ static bool parse_ms(const char *text, long *out_ms)
     return true;
 }
 
-static void sleep_ms(long ms)
+static void sleep_ns(int64_t ns)
 {
-    struct timespec interval = {ms / 1000, (ms % 1000) * 1000000L};
+    struct timespec interval = {ns / 1000000000, ns % 1000000000};
 
     while (nanosleep(&interval, &interval) != 0 && errno == EINTR)
         continue;
@@ -37,13 +37,14 @@ static void sleep_ms(long ms)
 
 static bool hold(int file, const char *token, long hold_ms, long beat_ms)
 {
-    int64_t end_ms = boottime_ms() + hold_ms;
-    int64_t left_ms;
+    int64_t end_ns = boottime_ns() + (int64_t)hold_ms * 1000000;
+    int64_t left_ns;
 
-    while ((left_ms = end_ms - boottime_ms()) > 0) {
-        bool has_beat = beat_ms > 0 && beat_ms < left_ms;
+    while ((left_ns = end_ns - boottime_ns()) > 0) {
+        int64_t beat_ns = (int64_t)beat_ms * 1000000;
+        bool has_beat = beat_ns > 0 && beat_ns < left_ns;
 
-        sleep_ms(has_beat ? beat_ms : left_ms);
+        sleep_ns(has_beat ? beat_ns : left_ns);
         if (has_beat && !critical_write(file, "alive", token))
             return false;
     }

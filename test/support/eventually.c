@@ -1,7 +1,5 @@
 #include "support/eventually.h"
 
-#include <time.h>
-
 enum { POLL_INTERVAL_MS = 3 };
 
 static int64_t read_clock_ns(clockid_t clock)
@@ -45,4 +43,21 @@ bool eventually(bool (*is_true)(void *context), void *context, int timeout_ms)
         nanosleep(&interval, NULL);
     }
     return true;
+}
+
+void monotonic_condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+struct timespec monotonic_deadline(int timeout_ms)
+{
+    int64_t deadline_ns = read_clock_ns(CLOCK_MONOTONIC) + (int64_t)timeout_ms * 1000000;
+
+    return (struct timespec){deadline_ns / 1000000000, deadline_ns % 1000000000};
 }

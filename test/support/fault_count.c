@@ -1,9 +1,10 @@
 #include "support/fault_internal.h"
 
+#include "support/eventually.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const struct {
     int op;
@@ -217,18 +218,6 @@ void fault_proxy_trace(struct fault_proxy *proxy, char *out_text, size_t size)
     pthread_mutex_unlock(&proxy->mutex);
 }
 
-static struct timespec deadline_after(int timeout_ms)
-{
-    struct timespec deadline;
-
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += timeout_ms / 1000;
-    deadline.tv_nsec += (timeout_ms % 1000) * 1000000L;
-    deadline.tv_sec += deadline.tv_nsec / 1000000000L;
-    deadline.tv_nsec %= 1000000000L;
-    return deadline;
-}
-
 struct wish {
     long n;
     bool is_exact;
@@ -236,7 +225,7 @@ struct wish {
 
 static bool wait_for(struct fault_proxy *proxy, counter *count, int op, struct wish wish, int timeout_ms)
 {
-    struct timespec deadline = deadline_after(timeout_ms);
+    struct timespec deadline = monotonic_deadline(timeout_ms);
     struct question question = {op, 0};
     bool is_fulfilled = false;
     int failure = 0;

@@ -1,5 +1,6 @@
 #include "support/fault_internal.h"
 
+#include "support/eventually.h"
 #include "support/suite.h"
 
 #include <signal.h>
@@ -8,19 +9,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
-
-static void init_waiting(struct fault_proxy *proxy)
-{
-    pthread_condattr_t attributes;
-
-    pthread_mutex_init(&proxy->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&proxy->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
 
 /* Signals are for the test's own threads. */
 static void start_thread(struct fault_proxy *proxy)
@@ -47,7 +36,8 @@ struct fault_proxy *fault_proxy_open(const struct fault_proxy_options *options)
     snprintf(proxy->address, sizeof(proxy->address), strchr(proxy->listen_address, ':') ? "[%s]:%d" : "%s:%d",
              proxy->listen_address, proxy->port.number);
     proxy->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    init_waiting(proxy);
+    pthread_mutex_init(&proxy->mutex, NULL);
+    monotonic_condition_init(&proxy->changed);
     fault_open_listener(proxy);
     start_thread(proxy);
     return proxy;

@@ -12,9 +12,6 @@ struct jvm {
     int pid_fd;
 };
 
-/* Why no server can be run here, or NULL. */
-const char *jvm_missing(void);
-
 /* Starts ZooKeeper with this configuration file. What it prints goes to <directory>/server.log; the directory
  * is removed when the test program dies. flags: for the JVM, separated by blanks; may be NULL. */
 bool jvm_start(struct jvm *jvm, const char *directory, const char *config_file, const char *flags);

@@ -1,18 +1,14 @@
 #include "support/probe.h"
 
+#include "support/eventually.h"
+
 #include <string.h>
-#include <time.h>
 
 void probe_init(struct probe *probe)
 {
-    pthread_condattr_t attributes;
-
     memset(probe, 0, sizeof(*probe));
     pthread_mutex_init(&probe->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&probe->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    monotonic_condition_init(&probe->changed);
 }
 
 void probe_clear(struct probe *probe)
@@ -90,23 +86,9 @@ bool probe_saw(struct probe *probe, long long value)
     return is_seen;
 }
 
-static struct timespec deadline_after(int timeout_ms)
-{
-    struct timespec deadline;
-
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += timeout_ms / 1000;
-    deadline.tv_nsec += (timeout_ms % 1000) * 1000000L;
-    if (deadline.tv_nsec >= 1000000000L) {
-        deadline.tv_sec++;
-        deadline.tv_nsec -= 1000000000L;
-    }
-    return deadline;
-}
-
 bool probe_wait_count(struct probe *probe, int n, int timeout_ms)
 {
-    struct timespec deadline = deadline_after(timeout_ms);
+    struct timespec deadline = monotonic_deadline(timeout_ms);
     int failure = 0;
     bool is_reached;
 
@@ -120,7 +102,7 @@ bool probe_wait_count(struct probe *probe, int n, int timeout_ms)
 
 bool probe_wait_value(struct probe *probe, long long value, int timeout_ms)
 {
-    struct timespec deadline = deadline_after(timeout_ms);
+    struct timespec deadline = monotonic_deadline(timeout_ms);
     int failure = 0;
     bool is_seen;
 

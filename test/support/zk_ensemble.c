@@ -1,6 +1,7 @@
 #include "support/zk_ensemble.h"
 
 #include "support/eventually.h"
+#include "support/installation.h"
 #include "support/suite.h"
 #include "support/zk_server_internal.h"
 
@@ -75,7 +76,7 @@ static bool launch(struct zk_ensemble *ensemble)
 struct zk_ensemble *zk_ensemble_start(const struct zk_server_options *options)
 {
     struct zk_server_options smaller = {0};
-    const char *missing = jvm_missing();
+    const char *missing = installation_missing();
 
     if (missing)
         suite_skip(missing);

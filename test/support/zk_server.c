@@ -3,6 +3,7 @@
 #include "support/directory.h"
 #include "support/eventually.h"
 #include "support/four_letter.h"
+#include "support/installation.h"
 #include "support/suite.h"
 #include "support/zk_server_internal.h"
 
@@ -134,7 +135,7 @@ bool server_wait_serving(struct zk_server *server, int timeout_ms)
 struct zk_server *zk_server_start(const struct zk_server_options *options)
 {
     static const struct zk_server_options defaults;
-    const char *missing = jvm_missing();
+    const char *missing = installation_missing();
 
     if (missing)
         suite_skip(missing);
