@@ -141,7 +141,7 @@ int exec_main(int argc, char **argv)
     status = open_all(&exec);
     if (!status)
         status = exec_acquire(&exec);
-    if (!status)
+    if (status == EXEC_GOES_ON)
         status = run_and_release(&exec, &is_confirmed);
     close_all(&exec, is_confirmed);
     return status;

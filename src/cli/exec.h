@@ -26,7 +26,10 @@ struct exec_outcome {
     int64_t held_since_ms;
 };
 
-/* Returns 0 when the lock is held with enough of its lease left, else the exit status, and has said why. */
+/* No exit status yet. 0 is one: -E 0 asks for it when the lock is not had. */
+enum { EXEC_GOES_ON = -1 };
+
+/* Returns EXEC_GOES_ON when the lock is held with enough of its lease left, else the exit status, and has said why. */
 int exec_acquire(struct exec *exec);
 
 /* Whether the lease has so little left that the command has to be stopped now. */

@@ -188,7 +188,7 @@ static int fail(const struct exec *exec, zklock_status status)
     }
 }
 
-/* Waits for the result or a signal. Returns 0 with the result in *out_status, or the exit status. */
+/* Waits for the result or a signal. Returns EXEC_GOES_ON with the result in *out_status, or the exit status. */
 static int await_result(struct exec *exec, zklock_status *out_status)
 {
     struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->lock_fd, POLLIN, 0}};
@@ -202,7 +202,7 @@ static int await_result(struct exec *exec, zklock_status *out_status)
         zklock_fd_clear(exec->lock);
         *out_status = zklock_result(exec->lock);
         if (*out_status != ZKLOCK_PENDING)
-            return 0;
+            return EXEC_GOES_ON;
         if (hint_at_ms != INT64_MAX && left_ms(hint_at_ms) == 0) {
             tell_wait(exec);
             hint_at_ms = INT64_MAX;
@@ -230,7 +230,7 @@ static int await_lease(struct exec *exec, bool *out_is_held)
         poll(descriptors, 2, CONNECT_SLICE_MS);
     }
     *out_is_held = zklock_is_held(exec->lock);
-    return 0;
+    return EXEC_GOES_ON;
 }
 
 /* One acquire. *out_is_held stays false when the lock was granted and lost again before the command could start. */
@@ -243,7 +243,7 @@ static int acquire_once(struct exec *exec, bool *out_is_held)
     if (status != ZKLOCK_OK)
         return fail(exec, status);
     exit_status = await_result(exec, &status);
-    if (exit_status)
+    if (exit_status != EXEC_GOES_ON)
         return exit_status;
     if (status != ZKLOCK_OK)
         return fail(exec, status);
@@ -259,12 +259,13 @@ int exec_acquire(struct exec *exec)
     exit_status = connect_session(exec);
     if (!exit_status)
         exit_status = settle_times(exec);
-    while (!exit_status && !is_held) {
+    if (exit_status)
+        return exit_status;
+    for (;;) {
         exit_status = acquire_once(exec, &is_held);
-        if (!exit_status && !is_held) {
-            message_story("lost again before the command was started; queueing afresh");
-            (void)!zklock_release(exec->lock, CLEAN_UP_MS);
-        }
+        if (exit_status != EXEC_GOES_ON || is_held)
+            return exit_status;
+        message_story("lost again before the command was started; queueing afresh");
+        (void)!zklock_release(exec->lock, CLEAN_UP_MS);
     }
-    return exit_status;
 }

@@ -119,7 +119,7 @@ static void bring_up(const struct compose *compose)
     if (has_plugin())
         tool_must("docker", "compose", "-p", compose->project, "-f", file, "up", "-d");
     else
-        tool_must("docker-compose", "--no-ansi", "-p", compose->project, "-f", file, "up", "-d");
+        tool_must("docker-compose", "--ansi", "never", "-p", compose->project, "-f", file, "up", "-d");
 }
 
 static void learn_network(struct compose *compose)
