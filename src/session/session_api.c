@@ -159,8 +159,9 @@ static bool wait_until(zklock_session *session, bool (*is_done)(const zklock_ses
                                 zkl_time_after(zkl_session_now(session), timeout_ms));
     while (!is_done(session) && !limit.has_passed)
         pthread_cond_wait(&session->changed, &session->mutex);
+    bool is_done_now = is_done(session);
     zkl_session_leave(session, &limit.member);
-    return is_done(session);
+    return is_done_now;
 }
 
 static bool is_connected_or_closed(const zklock_session *session)
@@ -258,13 +259,16 @@ static zklock_status end_session(zklock_session *session, int64_t timeout_ms)
     pthread_cond_broadcast(&session->changed);
     zkl_session_tell_members(session, ZKL_LINK_CLOSING);
     bool is_clean = wait_until(session, has_no_members, timeout_ms);
-    bool is_known = session->session_id == 0 || session->phase == ZKL_PHASE_CONNECTED;
-    wait_until(session, has_drained, DRAIN_MS);
+    bool has_drained_in_time = wait_until(session, has_drained, DRAIN_MS);
+    /* What only the end of the session removes is gone when the server hears of it, which it does from a quiet handle. */
+    bool is_ended = session->phase == ZKL_PHASE_CONNECTED && has_drained_in_time;
+    bool needs_end = session->zombies || session->is_spoilt;
+    bool is_left_clean = session->session_id == 0 || (is_clean && (is_ended || !needs_end));
     zkl_handle_drop(session);
     session->phase = ZKL_PHASE_CLOSED;
     zkl_session_tell_members(session, ZKL_LINK_EXPIRED);
     wait_until(session, has_closed_handles, END_MS);
-    return is_clean || is_known ? ZKLOCK_OK : ZKLOCK_UNCONFIRMED;
+    return is_left_clean ? ZKLOCK_OK : ZKLOCK_UNCONFIRMED;
 }
 
 zklock_status zklock_session_close(zklock_session *session, int64_t timeout_ms)

@@ -86,3 +86,17 @@ zklock_test_program(NAME test_lock_loss LABEL server SOURCES test_lock_loss.c LI
     waiter_that_expired_while_it_heard_all_queues_again
     waiter_that_expired_while_it_was_refused_queues_again
     front_waiter_that_expired_is_granted_by_a_new_node)
+
+zklock_test_program(NAME test_lock_cut LABEL server SOURCES test_lock_cut.c LIBS zklock_test_lock_stage TESTS
+    release_during_a_cut_is_done_when_the_connection_is_back
+    release_that_nobody_confirms_ends_at_its_limit
+    release_in_a_hole_that_nobody_confirms_ends_at_its_limit
+    lock_freed_during_a_cut_is_released_when_the_connection_is_back
+    release_whose_answer_is_lost_is_a_release
+    release_whose_request_is_lost_is_sent_again
+    release_whose_answer_alone_is_lost_is_a_release
+    limits_during_a_cut_are_kept_and_what_is_left_is_removed_later
+    create_under_way_at_the_limit_is_found_and_removed
+    close_during_a_cut_ends_within_its_bound_and_says_so
+    close_in_a_hole_ends_within_its_bound_and_says_so
+    close_in_time_for_the_reconnect_leaves_nothing)
