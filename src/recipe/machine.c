@@ -91,6 +91,8 @@ static void dispatch(struct step *step)
     case ZKL_EV_CONNECTED:
         machine->is_connected = true;
         machine->is_blocked = false;
+        /* The news of all watches come now, in any order: that of the own node may be behind that of the one ahead. */
+        machine->is_next = false;
         break;
     case ZKL_EV_DISCONNECTED: machine->is_connected = false; break;
     case ZKL_EV_EXPIRED: zkl_step_on_expired(step); break;

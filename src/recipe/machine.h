@@ -149,9 +149,10 @@ struct zkl_machine {
     bool is_verified;   /* its owner is this session for certain */
     bool own_is_watched;
     bool is_behind;     /* the latest listing showed somebody ahead */
-    bool is_next;       /* exactly one, exclusive for good: its deletion is the grant */
+    bool is_next;       /* exactly one, exclusive for good: on this connection its deletion is the grant */
     bool must_list;     /* came to the front without a lease: only a new listing may grant */
     bool ahead_is_gone; /* noticed before the answer that plants the watch */
+    bool own_has_changed; /* noticed before the answer about the one ahead: the own node's watch is used up */
     bool reads_by_exists;
     bool delete_may_be_done; /* a delete was sent whose answer was lost */
     int rounds;         /* parents made in a row */

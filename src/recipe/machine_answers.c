@@ -24,6 +24,7 @@ void zkl_step_on_created(struct step *step)
     case ZKL_ANSWER_OK:
         machine->node_is_known = true;
         machine->is_verified = true;
+        machine->rounds = 0;
         if (machine->has_result)
             zkl_step_move(step, ZKL_DELETING);
         else
@@ -176,9 +177,11 @@ void zkl_step_on_watched(struct step *step)
     if (own == ZKL_ANSWER_NO_NODE || !is_ours) {
         zkl_step_removed(step);
     } else if (own == ZKL_ANSWER_OK) {
-        machine->own_is_watched = true;
         machine->is_verified = true;
-        take_answer_ahead(step, step->event->second);
+        machine->own_is_watched = !machine->own_has_changed;
+        machine->own_has_changed = false;
+        if (machine->own_is_watched)
+            take_answer_ahead(step, step->event->second);
     } else {
         zkl_step_end_and_clean(step, own == ZKL_ANSWER_DENIED ? ZKL_OUTCOME_DENIED : ZKL_OUTCOME_REFUSED);
     }

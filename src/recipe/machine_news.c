@@ -44,7 +44,9 @@ void zkl_step_on_own_changed(struct step *step)
     case ZKL_HELD:
         machine->own_is_watched = false;
         break;
-    case ZKL_WATCHING: /* the answer under way brings a new watch */
+    case ZKL_WATCHING: /* the watch that this flight planted may be the one that fired */
+        machine->own_has_changed = true;
+        break;
     case ZKL_NEW:
     case ZKL_CREATING:
     case ZKL_PREPARING:
