@@ -100,3 +100,15 @@ zklock_test_program(NAME test_lock_cut LABEL server SOURCES test_lock_cut.c LIBS
     close_during_a_cut_ends_within_its_bound_and_says_so
     close_in_a_hole_ends_within_its_bound_and_says_so
     close_in_time_for_the_reconnect_leaves_nothing)
+
+zklock_test_program(NAME test_lock_unknown LABEL server SOURCES test_lock_unknown.c LIBS zklock_test_lock_stage TESTS
+    lost_answers_and_requests_leave_one_contender_and_no_orphan
+    answer_to_the_barrier_is_lost_too
+    silence_after_the_create_is_a_lost_answer
+    lost_answer_to_the_watches_is_asked_for_again
+    lost_event_is_told_after_the_reconnect
+    create_that_comes_late_is_swept
+    create_that_comes_late_does_not_stop_the_ones_behind
+    create_that_comes_late_is_removed_by_the_next_listing
+    lost_create_of_a_freed_lock_ends_the_session
+    create_that_comes_late_for_a_freed_lock_is_swept)
