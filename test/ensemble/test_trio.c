@@ -19,6 +19,7 @@ enum {
     TICK_MS = 500,
     SOON_MS = 20000,        /* for what takes no time but the machine's */
     ELECTION_MS = 30000,
+    DEMO_MS = 120000,
     SLACK_MS = 500,         /* until a process runs that could */
 };
 
@@ -211,6 +212,36 @@ static struct host *start_host(int number)
     return host_start(trio_compose(trio), number);
 }
 
+static struct actor *start_demo(const struct host *host)
+{
+    return actor_start_with("nsenter", host_entry(host), "--", ZKLOCK, "demo", "--workers", "4", "--rounds", "60",
+                            "--think", "20", "-S", compose_bridge_hosts(trio_compose(trio)));
+}
+
+static void two_hosts_lose_nothing_while_a_server_is_restarted(void)
+{
+    struct host *hosts[2] = {start_host(1), start_host(2)};
+    struct actor *demos[2] = {start_demo(hosts[0]), start_demo(hosts[1])};
+    int server = trio_leader(trio);
+    char verdict[ACTOR_LINE] = "";
+
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_TRUE_FATAL(actor_wait_line(demos[i], "progress", SOON_MS, NULL));
+    trio_server_stop(trio, server);
+    CU_ASSERT_TRUE(trio_wait_serving(trio, 2, ELECTION_MS));
+    trio_server_begin(trio, server);
+    CU_ASSERT_TRUE(trio_wait_serving(trio, 3, ELECTION_MS));
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_TRUE(actor_wait_line(demos[i], "verdict", DEMO_MS, verdict));
+        CU_ASSERT_PTR_NOT_NULL(strstr(verdict, "right"));
+        CU_ASSERT_EQUAL(actor_wait_end(demos[i], SOON_MS), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        actor_free(demos[i]);
+        host_free(hosts[i]);
+    }
+}
+
 static void cut_off_holder_is_told_before_the_next_holds(void)
 {
     struct host *host = start_host(1);
@@ -262,6 +293,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(sixteen_processes_lose_no_round_and_tokens_rise, start_trio, free_trio),
     SUITE_TEST_WITH(next_holds_within_a_timeout_and_two_ticks_of_a_kill, start_trio, free_trio),
     SUITE_TEST_WITH(queue_survives_restarts_of_the_leader, start_trio, free_trio),
+    SUITE_TEST_WITH(two_hosts_lose_nothing_while_a_server_is_restarted, start_trio, free_trio),
     SUITE_TEST_WITH(cut_off_holder_is_told_before_the_next_holds, start_trio, free_trio),
     SUITE_TEST_WITH(cut_off_command_is_stopped_before_the_next_starts, start_trio, free_trio),
     SUITE_END
