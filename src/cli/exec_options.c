@@ -11,12 +11,12 @@
 static const char help[] =
     "Usage: zklock exec [OPTION]... PATH -- COMMAND [ARG...]\n"
     "Runs COMMAND while holding the lock PATH. Options:\n"
-    "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; default localhost:2181\n"
-    "  -T, --session-timeout SECS  default 10    --connect-timeout SECS  default: as -T\n"
+    "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
+    "  -T, --session-timeout SECS  default 10   --connect-timeout SECS  default as -T\n"
     "  -n, --nonblock              fail at once if somebody is ahead\n"
     "  -w, --wait SECS             fail if not held by then, connecting included\n"
     "  -E, --conflict-exit-code N  exit status of both failures; default 1\n"
-    "  -k, --kill-after SECS       from stop signal to KILL; default T/5, at most 0.3 T\n"
+    "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
     "      --stop-signal SIG       default TERM  --on-loss stop|warn  default stop\n"
     "      --min-hold SECS         keep the lock at least so long\n"
     "      --kill-leftovers        end background processes that COMMAND leaves\n"
@@ -28,8 +28,8 @@ static const char help[] =
     "COMMAND sees ZKLOCK_PATH, ZKLOCK_TOKEN, ZKLOCK_CONTENDER and\n"
     "ZKLOCK_SESSION_TIMEOUT_MS. Status: COMMAND's own; 1 not acquired; 64 usage;\n"
     "69 no server; 77 denied; 79 lock lost, COMMAND stopped; 126, 127 not executed.\n"
-    "kill -9 of zklock ends COMMAND alone, and the lock after the session timeout. A\n"
-    "frozen zklock learns of a loss only when it thaws: let data check ZKLOCK_TOKEN.\n";
+    "kill -9 of zklock ends COMMAND alone, the lock only after the session timeout.\n"
+    "A frozen zklock learns of a loss when it thaws: let the data check ZKLOCK_TOKEN.\n";
 
 static const struct option_choice styles[] = {
     {"curator", ZKLOCK_STYLE_CURATOR},

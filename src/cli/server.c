@@ -11,8 +11,8 @@
 
 static const char help[] =
     "Usage: zklock server [OPTION]...\n"
-    "Runs a private ZooKeeper of one node on 127.0.0.1 until it gets INT or TERM, and\n"
-    "then leaves nothing behind. When it serves it prints, for the shell:\n"
+    "Runs a private ZooKeeper of one node on 127.0.0.1 until INT or TERM, and leaves\n"
+    "nothing behind. When it serves it prints, for the shell:\n"
     "  export ZKLOCK_SERVERS=127.0.0.1:PORT\n"
     "Not for production: no replica, no access control.\n"
     "      --port N        default: a free one\n"
@@ -20,7 +20,7 @@ static const char help[] =
     "      --tick-time MS  default 500; session timeouts are at least twice as long\n"
     "  -q, --quiet   -h, --help   -V, --version\n"
     "Needs Java and Debian's package zookeeper, or ZOOKEEPER_HOME.\n"
-    "Exit status: 0 ended by INT or TERM; 64 usage; 69 did not start, or ended by itself.\n";
+    "Exit status: 0 ended by INT or TERM; 64 usage; 69 not started, or ended itself.\n";
 
 struct server_options {
     int64_t port;

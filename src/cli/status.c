@@ -15,13 +15,13 @@ enum { CLOSE_LIMIT_MS = 300 };
 static const char help[] =
     "Usage: zklock status [OPTION]... PATH...\n"
     "Shows who holds each lock, and who waits, in the order of the queue.\n"
-    "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; default localhost:2181\n"
+    "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "      --json                  for programs; the fields stay as they are\n"
-    "  -T, --session-timeout SECS  default 10   --connect-timeout SECS  default: as -T\n"
+    "  -T, --session-timeout SECS  default 10   --connect-timeout SECS  default as -T\n"
     "  -v, --verbose   what the server granted, and the names of the znodes\n"
     "  -q, --quiet   -h, --help   -V, --version\n"
     "A queue is the moment's: by the time that you read it, it may be another.\n"
-    "AGE counts from queueing, by the server's clock. TOKEN rises from holder to holder.\n"
+    "AGE counts from queueing, by the server's clock. TOKEN rises with each holder.\n"
     "Exit status: 0 read; 64 usage; 69 no server; 77 denied.\n";
 
 struct status_options {
