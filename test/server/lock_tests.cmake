@@ -112,3 +112,15 @@ zklock_test_program(NAME test_lock_unknown LABEL server SOURCES test_lock_unknow
     create_that_comes_late_is_removed_by_the_next_listing
     lost_create_of_a_freed_lock_ends_the_session
     create_that_comes_late_for_a_freed_lock_is_swept)
+
+zklock_test_program(NAME test_lock_order LABEL server SOURCES test_lock_order.c counter_log.c LIBS zklock_test_lock_stage TESTS
+    junk_is_ignored_and_never_deleted
+    order_is_by_number_alone
+    node_that_is_not_ephemeral_is_waited_for
+    families_that_do_not_count_us_are_refused
+    names_are_what_the_other_libraries_read
+    styles_exclude_each_other
+    kazoo_writer_waits_for_kazoo_readers
+    contenders_beyond_the_counter_come_after_all_others
+    equal_numbers_are_ordered_by_creation
+    numbers_of_a_crowd_at_the_limit_are_ordered_by_creation)
