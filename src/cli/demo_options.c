@@ -10,7 +10,7 @@
 static const char help[] =
     "Usage: zklock demo [OPTION]... [PATH]\n"
     "Workers, each a process, take the lock PATH in turn (default /zklock-demo). Who\n"
-    "holds it reads a counter in ZooKeeper, thinks, and writes it back plus 1. Was any\n"
+    "holds it reads a counter in ZooKeeper, thinks, and writes it back plus 1. Any\n"
     "update lost? Try it on several hosts at once, with one -S and one PATH.\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; without either a\n"
     "                          private server is started, and ended at the end\n"
@@ -19,7 +19,7 @@ static const char help[] =
     "      --think MS          between reading and writing; default 10\n"
     "      --no-lock           the same workers without a lock: they lose updates\n"
     "      --counter PATH      default: the lock's PATH with -counter at its end\n"
-    "  -T, --session-timeout SECS  default 10   --connect-timeout SECS  default as -T\n"
+    "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "      --lease strict|standalone|cheap      --tick-time MS  of the servers\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 all is right; 1 updates were lost, two were inside at once, or a\n"

@@ -12,7 +12,7 @@ static const char help[] =
     "Usage: zklock exec [OPTION]... PATH -- COMMAND [ARG...]\n"
     "Runs COMMAND while holding the lock PATH. Options:\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
-    "  -T, --session-timeout SECS  default 10   --connect-timeout SECS  default as -T\n"
+    "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "  -n, --nonblock              fail at once if somebody is ahead\n"
     "  -w, --wait SECS             fail if not held by then, connecting included\n"
     "  -E, --conflict-exit-code N  exit status of both failures; default 1\n"
@@ -29,7 +29,7 @@ static const char help[] =
     "ZKLOCK_SESSION_TIMEOUT_MS. Status: COMMAND's own; 1 not acquired; 64 usage;\n"
     "69 no server; 77 denied; 79 lock lost, COMMAND stopped; 126, 127 not executed.\n"
     "kill -9 of zklock ends COMMAND alone, the lock only after the session timeout.\n"
-    "A frozen zklock learns of a loss when it thaws: let the data check ZKLOCK_TOKEN.\n";
+    "A frozen zklock learns of a loss when it thaws: let data check ZKLOCK_TOKEN.\n";
 
 static const struct option_choice styles[] = {
     {"curator", ZKLOCK_STYLE_CURATOR},

@@ -17,7 +17,7 @@ static const char help[] =
     "Shows who holds each lock, and who waits, in the order of the queue.\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "      --json                  for programs; the fields stay as they are\n"
-    "  -T, --session-timeout SECS  default 10   --connect-timeout SECS  default as -T\n"
+    "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "  -v, --verbose   what the server granted, and the names of the znodes\n"
     "  -q, --quiet   -h, --help   -V, --version\n"
     "A queue is the moment's: by the time that you read it, it may be another.\n"

@@ -16,7 +16,7 @@ static const char help[] =
     "Returns when nobody holds the lock PATH, without queueing for it.\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -w, --wait SECS             give up after so long, connecting included\n"
-    "  -T, --session-timeout SECS  default 10   --connect-timeout SECS  default as -T\n"
+    "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 nobody holds it; 1 somebody still did at the limit; 64 usage;\n"
     "69 no server; 77 denied.\n";
