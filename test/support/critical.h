@@ -1,5 +1,5 @@
-/* The critical-section checker: whoever is under the lock writes to one file when it starts, while it lives and
- * when it stops, and a judge reads the file afterwards.
+/* The critical-section checker: whoever is under the lock writes to one file when it starts, while it lives
+ * and when it stops, and a judge reads the file afterwards.
  *
  * One line each, appended by a single write: "start|alive|stop ID CLOCK TOKEN", with the clock in nanoseconds
  * of CLOCK_BOOTTIME and "-" for no token. The id is the thread's (a process's first thread has its pid). */

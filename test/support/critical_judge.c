@@ -126,7 +126,8 @@ static void judge_overlap(struct critical_verdict *verdict, const struct critica
         return;
     verdict->overlaps++;
     complain(verdict, "%ld started %" PRId64 " us before the end of %ld (tokens %" PRIu64 " and %" PRIu64 ")",
-             section->id, (latest->end_ns - section->start_ns) / 1000, latest->id, section->token, latest->token);
+             section->id, (latest->end_ns - section->start_ns) / 1000, latest->id, section->token,
+             latest->token);
 }
 
 static void judge_token(struct critical_verdict *verdict, const struct critical_section *section,

@@ -1,8 +1,8 @@
 /* A TCP proxy in front of one ZooKeeper server that knows where a request and an answer begin and end, and
  * can do to them what networks do. It runs on a thread of its own, on a free port of 127.0.0.1.
  *
- * What a setting function sets is in force when it returns. Several clients can share a proxy; counters can be
- * read for one session. A function that cannot do its work ends the test program. */
+ * What a setting function sets is in force when it returns. Several clients can share a proxy; counters can
+ * be read for one session. A function that cannot do its work ends the test program. */
 #ifndef ZKLOCK_TEST_FAULT_PROXY_H
 #define ZKLOCK_TEST_FAULT_PROXY_H
 
@@ -42,13 +42,13 @@ enum fault_op {
 enum fault_mood {
     FAULT_PASS,             /* all goes through; the start */
     FAULT_DOWN,             /* connections are refused, existing ones cut */
-    FAULT_HOLE,             /* connections are accepted; what comes in is swallowed both ways; nobody hears of a close */
+    FAULT_HOLE,             /* connections are accepted, what comes is swallowed; no close is passed on */
     FAULT_HOLE_TO_SERVER,   /* only what clients send is swallowed */
     FAULT_HOLE_TO_CLIENT,   /* only what the server sends is swallowed */
     FAULT_STALL             /* nothing moves, nothing is lost: what waits goes on when the mood changes */
 };
-/* A connection that lost something in a hole is cut when the mood becomes one that is no hole (PASS again, for a
- * connection that a fault made silent), as its two ends no longer agree. */
+/* A connection that lost something in a hole is cut when the mood becomes one that is no hole (PASS again,
+ * for a connection that a fault made silent), as its two ends no longer agree. */
 
 /* What becomes of the connection after a fault on one request. What came before that request or answer has
  * been sent on by then. */
@@ -98,12 +98,12 @@ long fault_proxy_requests(struct fault_proxy *proxy, int op);
 long fault_proxy_session_requests(struct fault_proxy *proxy, int64_t session_id, int op);
 long fault_proxy_connection_requests(struct fault_proxy *proxy, int connection, int op);
 long fault_proxy_events(struct fault_proxy *proxy, int64_t session_id);
-/* Not touched by a reset: connections accepted so far (they are numbered from 0), those open now, faults fired. */
+/* Not touched by a reset: connections accepted so far (numbered from 0), those open now, faults fired. */
 int fault_proxy_accepted(struct fault_proxy *proxy);
 int fault_proxy_open_connections(struct fault_proxy *proxy);
 int fault_proxy_fired(struct fault_proxy *proxy);
 void fault_proxy_reset_counts(struct fault_proxy *proxy);
-/* The first requests since the reset in their order, without pings, e.g. "create2 getChildren getData event". */
+/* The first requests since the reset in their order, without pings: "create2 getChildren getData event". */
 void fault_proxy_trace(struct fault_proxy *proxy, char *out_text, size_t size);
 
 /* Wait until the counter has reached n. */

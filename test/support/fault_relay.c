@@ -272,6 +272,11 @@ static bool has_input(const struct poll_set *set, int slot)
     return slot >= 0 && set->entries[slot].revents != 0;
 }
 
+static bool is_over(const struct connection *connection)
+{
+    return connection->lanes[TO_SERVER].is_shut && connection->lanes[TO_CLIENT].is_shut;
+}
+
 static void serve(struct fault_proxy *proxy, struct connection *connection, const struct poll_set *set)
 {
     for (int way = 0; way < DIRECTIONS && !connection->is_cut; way++) {
@@ -280,7 +285,7 @@ static void serve(struct fault_proxy *proxy, struct connection *connection, cons
         flush_lane(proxy, connection, way);
         pass_on_end(proxy, connection, way);
     }
-    if (connection->is_cut || (connection->lanes[TO_SERVER].is_shut && connection->lanes[TO_CLIENT].is_shut)) {
+    if (connection->is_cut || is_over(connection)) {
         close_sockets(connection);
         pthread_cond_broadcast(&proxy->changed);
     }

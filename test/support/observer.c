@@ -37,8 +37,8 @@ static bool is_connected(void *context)
 
 static void open_handle(struct observer *observer)
 {
-    observer->handle = zookeeper_init2(observer->hosts, ignore_event, observer->session_timeout_ms, NULL, NULL,
-                                       ZOO_NO_LOG_CLIENTENV, ignore_message);
+    observer->handle = zookeeper_init2(observer->hosts, ignore_event, observer->session_timeout_ms, NULL,
+                                       NULL, ZOO_NO_LOG_CLIENTENV, ignore_message);
     if (!observer->handle)
         suite_abandon("the observer cannot use the address %s", observer->hosts);
     zoo_set_servers_resolution_delay(observer->handle, -1);
@@ -116,7 +116,8 @@ static int read_stat(struct observer *observer, const char *path, struct Stat *o
     return code;
 }
 
-static int read_data(struct observer *observer, const char *path, struct observed_node *node, struct Stat *stat)
+static int read_data(struct observer *observer, const char *path, struct observed_node *node,
+                     struct Stat *stat)
 {
     int64_t deadline_ms = monotonic_ms() + REPEAT_MS;
     int size = FIRST_DATA_SIZE;
@@ -241,7 +242,8 @@ int observer_create(struct observer *observer, const char *path, const char *tex
     struct Stat stat;
 
     return zoo_create2(observer_handle(observer), path, text, text ? (int)strlen(text) : -1,
-                       &ZOO_OPEN_ACL_UNSAFE, flags, out_path ? out_path : unwanted, OBSERVER_PATH_SIZE, &stat);
+                       &ZOO_OPEN_ACL_UNSAFE, flags, out_path ? out_path : unwanted, OBSERVER_PATH_SIZE,
+                       &stat);
 }
 
 int observer_set(struct observer *observer, const char *path, const void *data, int length)

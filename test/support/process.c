@@ -28,9 +28,10 @@ static void read_terminal(struct process *process)
 
 static void look_at_state(struct process *process)
 {
+    const int wishes = WNOHANG | WUNTRACED | WCONTINUED;
     int status = 0;
 
-    if (process->is_reaped || waitpid(process->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) != process->pid)
+    if (process->is_reaped || waitpid(process->pid, &status, wishes) != process->pid)
         return;
     process->is_stopped = WIFSTOPPED(status);
     if (WIFEXITED(status) || WIFSIGNALED(status)) {

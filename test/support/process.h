@@ -17,7 +17,7 @@ enum { PROCESS_KEPT_DESCRIPTORS = 8 };
 /* 0 or NULL: the default. */
 struct process_options {
     const char *const *arguments;       /* arguments[0] is the program, looked up on PATH; ends with NULL */
-    const char *const *environment;     /* "NAME=value" sets, "NAME" unsets; ends with NULL; the rest is inherited */
+    const char *const *environment;     /* "NAME=value" sets, "NAME" unsets; ends with NULL */
     const char *directory;
     const void *input;                  /* what stands on standard input; default: /dev/null */
     size_t input_length;
@@ -50,8 +50,8 @@ bool process_wait_stopped(struct process *process, int timeout_ms);
 int process_exit_status(struct process *process);
 int process_end_signal(struct process *process);
 
-/* What it has written so far, with a NUL behind it; valid until the next call for the same stream. On a terminal
- * all is output. */
+/* What it has written so far, with a NUL behind it; valid until the next call for the same stream. On a
+ * terminal all is output. */
 const char *process_output(struct process *process, size_t *out_length);
 const char *process_error(struct process *process, size_t *out_length);
 bool process_wait_output(struct process *process, const char *text, int timeout_ms);

@@ -59,8 +59,9 @@ static void ignore_name(int code, const char *name, const void *context)
 
 static void send_create(const char *path)
 {
-    CU_ASSERT_EQUAL(zoo_acreate(observer_handle(client), path, "x", 1, &ZOO_OPEN_ACL_UNSAFE, 0, ignore_name, NULL),
-                    ZOK);
+    zhandle_t *handle = observer_handle(client);
+
+    CU_ASSERT_EQUAL(zoo_acreate(handle, path, "x", 1, &ZOO_OPEN_ACL_UNSAFE, 0, ignore_name, NULL), ZOK);
 }
 
 static bool is_client_connected(void *context)
@@ -250,6 +251,9 @@ static void one_way_hole_keeps_requests_back(void)
     CU_ASSERT_EQUAL(observer_delete(outside, "/b"), ZOK);
     CU_ASSERT_TRUE(probe_wait_value(&answers, ZOO_DELETED_EVENT, PATIENCE_MS));
     CU_ASSERT_FALSE(observer_exists(outside, "/a"));
+    /* libzookeeper forgets completions that are pending at a close, and leaks them. */
+    fault_proxy_set_mood(proxy, FAULT_PASS);
+    CU_ASSERT_TRUE(comes_back());
 }
 
 static void stalled_connection_goes_on_where_it_was(void)
@@ -283,7 +287,8 @@ static void trickled_bytes_still_make_a_session(void)
 
 static void proxy_listens_on_ipv6_too(void)
 {
-    const struct fault_proxy_options options = {.listen_address = "::1", .target_port = zk_server_port(server)};
+    const struct fault_proxy_options options = {.listen_address = "::1",
+                                                .target_port = zk_server_port(server)};
     struct fault_proxy *six = fault_proxy_open(&options);
     char address[64];
     struct observer *visitor;

@@ -82,7 +82,8 @@ static void judge_takes_the_last_sign_of_life_of_a_killed_child(void)
     verdict = judge();
     CU_ASSERT_EQUAL(verdict.overlaps, 1);
     CU_ASSERT_EQUAL(verdict.unfinished, 1);
-    write_record("start 7 1000 5\nalive 7 1500 5\nstart 8 1500 6\nstop 8 2500 6\nstart 7 2600 9\nstop 7 2700 9\n");
+    write_record("start 7 1000 5\nalive 7 1500 5\nstart 8 1500 6\nstop 8 2500 6\n"
+                 "start 7 2600 9\nstop 7 2700 9\n");
     verdict = judge();
     CU_ASSERT_EQUAL(verdict.sections, 3);
     CU_ASSERT_TRUE(critical_is_clean(&verdict));
@@ -92,7 +93,8 @@ static void judge_finds_an_overlap_with_one_long_before(void)
 {
     struct critical_verdict verdict;
 
-    write_record("start 1 1000 1\nstart 2 2000 2\nstop 2 3000 2\nstart 3 4000 3\nstop 3 4500 3\nstop 1 9000 1\n");
+    write_record("start 1 1000 1\nstart 2 2000 2\nstop 2 3000 2\nstart 3 4000 3\n"
+                 "stop 3 4500 3\nstop 1 9000 1\n");
     verdict = judge();
     CU_ASSERT_EQUAL(verdict.overlaps, 2);
 }
@@ -114,7 +116,8 @@ static void judge_counts_lines_without_sense(void)
 {
     struct critical_verdict verdict;
 
-    write_record("start 1 10 5\nstop 2 20 5\nstart 3 x 5\nstart 4 30 five\nstop 1 40 5\nstop 1 50 5\nstart 5 60");
+    write_record("start 1 10 5\nstop 2 20 5\nstart 3 x 5\nstart 4 30 five\n"
+                 "stop 1 40 5\nstop 1 50 5\nstart 5 60");
     verdict = judge();
     CU_ASSERT_EQUAL(verdict.sections, 1);
     CU_ASSERT_EQUAL(verdict.malformed_lines, 5);

@@ -18,7 +18,7 @@ struct zk_server_options {
     int tick_time_ms;               /* 500 */
     int min_session_timeout_ms;     /* 2 ticks */
     int max_session_timeout_ms;     /* 60000 */
-    int max_client_connections;     /* a client address may have; -1: without limit; default: the server's 60 */
+    int max_client_connections;     /* of one address; -1: no limit; default: the server's 60 */
     const char *extra_config;       /* whole lines of zoo.cfg */
     const char *jvm_flags;          /* separated by blanks */
 };
@@ -37,8 +37,8 @@ pid_t zk_server_pid(const struct zk_server *server);
 
 void zk_server_stop(struct zk_server *server);      /* TERM, then KILL; the data stay */
 void zk_server_kill(struct zk_server *server);      /* KILL at once */
-void zk_server_begin(struct zk_server *server);     /* starts a stopped one on the same port and data; no wait */
-void zk_server_restart(struct zk_server *server);   /* the same, running or not, and waits until it answers */
+void zk_server_begin(struct zk_server *server);     /* starts a stopped one again; does not wait */
+void zk_server_restart(struct zk_server *server);   /* same port and data; waits until it answers */
 void zk_server_pause(struct zk_server *server);     /* SIGSTOP: sockets stay open, nothing is answered */
 void zk_server_resume(struct zk_server *server);
 
