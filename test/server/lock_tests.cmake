@@ -124,3 +124,19 @@ zklock_test_program(NAME test_lock_order LABEL server SOURCES test_lock_order.c 
     contenders_beyond_the_counter_come_after_all_others
     equal_numbers_are_ordered_by_creation
     numbers_of_a_crowd_at_the_limit_are_ordered_by_creation)
+
+zklock_test_program(NAME test_lock_parents LABEL server SOURCES test_lock_parents.c LIBS zklock_test_lock_stage TESTS
+    missing_parents_are_made
+    existing_parents_cost_no_request
+    directory_removed_before_the_create_arrives_is_made_again
+    directory_removed_right_after_it_was_made_is_made_again
+    directory_removed_while_the_create_is_unknown_is_made_again
+    holder_whose_directory_is_removed_is_told_and_may_queue_again
+    ephemeral_directory_is_refused_in_words
+    directory_is_a_container_that_the_server_removes
+    persistent_directory_stays
+    acquires_go_on_while_the_server_removes_the_directory
+    lock_below_a_chroot_stays_below_it
+    missing_chroot_is_made
+    locks_with_and_without_chroot_are_the_same
+    root_and_malformed_paths_are_refused)
