@@ -137,13 +137,6 @@ static void on_forgotten(int raw_code, const void *data)
     on_done(raw_code == ZNOWATCHER ? ZOK : raw_code, data);
 }
 
-/* The answer to the question that stands for a removal that libzookeeper saw no reason to send. */
-static void on_nothing_to_forget(int raw_code, const struct Stat *stat, const void *data)
-{
-    (void)stat;
-    on_done(code_of(raw_code) == ZKL_CODE_UNKNOWN ? raw_code : ZOK, data);
-}
-
 /* ---- requests: on any thread */
 
 static bool is_component_acceptable(const char *component, size_t size)
@@ -229,19 +222,13 @@ static int send_create_parent(zhandle_t *handle, const struct zkl_request *reque
                         request->is_persistent ? ZOO_PERSISTENT : ZOO_CONTAINER, on_created, pending);
 }
 
-/*
- * Removing "all" is the only form that reaches the server; and "all" is one, since all watches share one context.
- * Where libzookeeper knows of no watch it sends nothing and calls nobody, so another question brings the answer.
- */
+/* Removing "all" is the only form that reaches the server; and "all" is one, since all watches share one context. */
 static int send_forget(zhandle_t *handle, const struct zkl_request *request, struct zkl_pending *pending)
 {
     /* Declared as a pointer to a completion, but taken as the completion itself. */
     void_completion_t *completion = (void_completion_t *)(void *)on_forgotten;
-    int failure = zoo_aremove_all_watches(handle, request->path, ZWATCHTYPE_DATA, 0, completion, pending);
 
-    if (failure == ZNOWATCHER)
-        failure = zoo_awexists(handle, request->path, NULL, NULL, on_nothing_to_forget, pending);
-    return failure;
+    return zoo_aremove_all_watches(handle, request->path, ZWATCHTYPE_DATA, 0, completion, pending);
 }
 
 static int send_request(zhandle_t *handle, const struct zkl_request *request, struct zkl_pending *pending)
@@ -273,12 +260,12 @@ static int send_request(zhandle_t *handle, const struct zkl_request *request, st
 }
 
 /*
- * Only these two codes are returned before libzookeeper has noted anything. After any other failure the completion
- * may or may not come; if it does not, the request is answered at the close.
+ * Only these codes are returned before libzookeeper has noted anything. After any other failure the completion may or
+ * may not come; if it does not, the request is answered at the close.
  */
 static bool is_refused(int failure)
 {
-    return failure == ZINVALIDSTATE || failure == ZBADARGUMENTS;
+    return failure == ZINVALIDSTATE || failure == ZBADARGUMENTS || failure == ZNOWATCHER;
 }
 
 /* @thread any  @locks takes the store's mutex, then libzookeeper's own, one after the other */

@@ -69,16 +69,21 @@ static void shut(int number)
     shutdown(number, SHUT_RDWR);
 }
 
-void scene_start(void)
+void scene_start_server(const struct zk_server_options *options)
 {
     scene.driver = zkl_store_driver_zookeeper();
     probe_init(&scene.states);
     probe_init(&scene.nodes);
-    scene.server = zk_server_start(NULL);
+    scene.server = zk_server_start(options);
     scene.observer_socket = -1;
     scene.observer = observer_open(zk_server_address(scene.server), 30000);
     CU_ASSERT_EQUAL_FATAL(each_socket(remember_as_observers), 1);
     CU_ASSERT_EQUAL_FATAL(observer_create(scene.observer, "/lock", "", 0, NULL), ZOK);
+}
+
+void scene_start(void)
+{
+    scene_start_server(NULL);
 }
 
 void scene_connect(void)

@@ -43,6 +43,7 @@ struct outcome {
 /* For SUITE_TEST_WITH: server, observer and a connected store; the second only the server and the observer. */
 void scene_connect(void);
 void scene_start(void);
+void scene_start_server(const struct zk_server_options *options);
 void scene_end(void);
 /* Closes the observer before its time, where its threads and descriptors would be in the way. */
 void scene_drop_observer(void);

@@ -96,6 +96,33 @@ static void parents_are_containers_or_persistent(void)
     CU_ASSERT_EQUAL(scene_ask(&persistent, &outcome), ZKL_CODE_NODE_EXISTS);
 }
 
+static void create_and_delete_below(const char *parent, bool is_persistent)
+{
+    const struct zkl_request making = {.op = ZKL_OP_CREATE_PARENT, .path = parent, .is_persistent = is_persistent};
+    char prefix[32];
+
+    snprintf(prefix, sizeof(prefix), "%s/x-", parent);
+    CU_ASSERT_EQUAL_FATAL(scene_ask(&making, &outcome), ZKL_CODE_OK);
+    CU_ASSERT_EQUAL_FATAL(create(prefix, ""), ZKL_CODE_OK);
+    CU_ASSERT_EQUAL_FATAL(observer_delete(scene.observer, outcome.path), ZOK);
+}
+
+/* The server looks for empty containers once a minute unless told otherwise. */
+static void connect_to_busy_sweeper(void)
+{
+    scene_start_server(&(struct zk_server_options){.jvm_flags = "-Dznode.container.checkIntervalMs=100"});
+    scene_open(zk_server_address(scene.server), SCENE_TIMEOUT_MS);
+    scene_await_connected(1);
+}
+
+static void empty_container_goes_and_persistent_parent_stays(void)
+{
+    create_and_delete_below("/p", true);
+    create_and_delete_below("/c", false);
+    CU_ASSERT_TRUE(observer_wait_gone(scene.observer, "/c", SCENE_LIMIT_MS));
+    CU_ASSERT_TRUE(observer_exists(scene.observer, "/p"));
+}
+
 static void data_are_read_and_written(void)
 {
     const struct zkl_request setting = {.op = ZKL_OP_SET, .path = "/lock", .data = "new", .data_size = 3};
@@ -193,6 +220,17 @@ static void watch_reports_by_path(void)
     CU_ASSERT_EQUAL(probe_count(&scene.nodes), 2);
 }
 
+static void watch_is_left_only_when_asked_for(void)
+{
+    CU_ASSERT_EQUAL(look(ZKL_OP_GET, "/lock", false), ZKL_CODE_OK);
+    CU_ASSERT_EQUAL(look(ZKL_OP_EXISTS, "/lock", false), ZKL_CODE_OK);
+    CU_ASSERT_EQUAL(look(ZKL_OP_EXISTS, "/nothing", false), ZKL_CODE_NO_NODE);
+    CU_ASSERT_EQUAL(zk_server_watch_count(scene.server), 0);
+    CU_ASSERT_EQUAL(look(ZKL_OP_GET, "/lock", true), ZKL_CODE_OK);
+    CU_ASSERT_EQUAL(look(ZKL_OP_EXISTS, "/lock", true), ZKL_CODE_OK);
+    CU_ASSERT_EQUAL(zk_server_watch_count(scene.server), 1);
+}
+
 static void only_get_leaves_no_watch_on_a_missing_node(void)
 {
     CU_ASSERT_EQUAL(look(ZKL_OP_GET, "/nothing", true), ZKL_CODE_NO_NODE);
@@ -266,6 +304,7 @@ static const struct suite_test tests[] = {
     ON_SERVER(create_below_nothing_is_no_node),
     ON_SERVER(create_below_an_ephemeral_node_is_no_children),
     ON_SERVER(parents_are_containers_or_persistent),
+    SUITE_TEST_WITH(empty_container_goes_and_persistent_parent_stays, connect_to_busy_sweeper, scene_end),
     ON_SERVER(data_are_read_and_written),
     ON_SERVER(node_without_data_has_none),
     ON_SERVER(missing_node_is_no_node_for_every_request),
@@ -275,6 +314,7 @@ static const struct suite_test tests[] = {
     ON_SERVER(check_names_the_first_path_that_is_missing),
     ON_SERVER(check_of_many_paths_changes_nothing),
     ON_SERVER(watch_reports_by_path),
+    ON_SERVER(watch_is_left_only_when_asked_for),
     ON_SERVER(only_get_leaves_no_watch_on_a_missing_node),
     ON_SERVER(forgotten_watch_is_gone_from_the_server),
     ON_SERVER(watch_that_never_was_is_forgotten),

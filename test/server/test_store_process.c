@@ -67,21 +67,18 @@ static void live_server_is_found_again_among_dead_ones(void)
 static void first_address_is_tried_first(void)
 {
     int first_port, second_port;
-    int first = hold_port(8, AF_INET, &first_port);
-    int second = hold_port(8, AF_INET, &second_port);
+    int first = hold_port(32, AF_INET, &first_port);
+    int second = hold_port(32, AF_INET, &second_port);
     char addresses[64];
 
+    /* A listener that never answers keeps its caller for two thirds of the timeout. */
     snprintf(addresses, sizeof(addresses), "127.0.0.1:%d,127.0.0.1:%d", first_port, second_port);
     for (int i = 0; i < 10; i++) {
         scene_open(addresses, SCENE_TIMEOUT_MS);
         CU_ASSERT_TRUE(is_called(first, SCENE_LIMIT_MS));
-        close(accept(first, NULL, NULL));
-        CU_ASSERT_TRUE(is_called(second, SCENE_LIMIT_MS));
+        CU_ASSERT_FALSE(is_called(second, 0));
         scene_close();
-        while (is_called(first, 0))
-            close(accept(first, NULL, NULL));
-        while (is_called(second, 0))
-            close(accept(second, NULL, NULL));
+        close(accept(first, NULL, NULL));
     }
     close(first);
     close(second);
