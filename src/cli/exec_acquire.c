@@ -48,12 +48,13 @@ static int end_by_signal(struct exec *exec, int number)
     return 128 + number;
 }
 
-/* -w covers connecting too; a connect timeout given beside it counts as well. */
+/* -w covers connecting too; a connect timeout given beside it counts as well. No wait at all is -n by another name: one
+ * question, which takes a connection. */
 static int64_t connect_limit_ms(const struct exec_options *options)
 {
     int64_t own_ms = connection_limit_ms(&options->common);
 
-    if (options->wait_ms < 0)
+    if (options->wait_ms <= 0)
         return own_ms;
     if (options->common.connect_timeout_ms >= 0 && own_ms < options->wait_ms)
         return own_ms;

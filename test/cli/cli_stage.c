@@ -98,6 +98,18 @@ int stage_count_text(const char *path, const char *text)
     return count;
 }
 
+bool stage_has_more(void *growth)
+{
+    const struct stage_growth *wanted = growth;
+
+    return stage_count_text(wanted->path, "\n") > wanted->count;
+}
+
+bool stage_is_process_gone(void *pid)
+{
+    return kill(*(pid_t *)pid, 0) != 0;
+}
+
 struct process *stage_start_with(const struct process_options *options)
 {
     struct process_options whole = *options;

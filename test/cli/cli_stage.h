@@ -32,6 +32,13 @@ const char *stage_file(const char *name);
 const char *stage_read(const char *path);
 /* Until the file contains this text. */
 bool stage_wait_text(const char *path, const char *text, int timeout_ms);
+/* For eventually(): whether the file has more than `count` lines; whether a process (pid_t *) is gone. */
+struct stage_growth {
+    const char *path;
+    int count;
+};
+bool stage_has_more(void *growth);
+bool stage_is_process_gone(void *pid);
 /* How often the text stands in the file. */
 int stage_count_text(const char *path, const char *text);
 
