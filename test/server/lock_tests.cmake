@@ -140,3 +140,17 @@ zklock_test_program(NAME test_lock_parents LABEL server SOURCES test_lock_parent
     missing_chroot_is_made
     locks_with_and_without_chroot_are_the_same
     root_and_malformed_paths_are_refused)
+
+zklock_test_program(NAME test_session LABEL server SOURCES test_session.c LIBS zklock_test_lock_stage TESTS
+    each_of_two_servers_is_found
+    each_of_four_servers_is_found
+    each_of_six_servers_is_found
+    server_that_comes_late_is_found
+    ten_restarts_leave_holder_and_order
+    lease_follows_the_timeout_that_was_granted
+    session_is_made_anew_after_it_expired
+    close_leaves_nothing_at_the_server
+    close_ends_a_blocking_acquire
+    close_of_many_contenders_leaves_nothing
+    close_before_the_first_connection_ends_at_once
+    fifty_open_close_cycles_on_two_threads_are_harmless)
