@@ -198,13 +198,13 @@ static void ended_session_is_reported_and_refuses_requests(void)
 /* Requests are sent on and on while the session ends: some of them fall between the last answer and the refusal. */
 static void each_request_is_answered_once_when_the_session_ends(void)
 {
+    const struct zkl_request *const kinds[] = {&check_of_one, &look, &check_of_three};
+    int64_t deadline_ms = monotonic_ms() + SCENE_LIMIT_MS;
     int accepted = 0;
-    int64_t deadline_ms;
 
     scene_begin_expiry();
-    deadline_ms = monotonic_ms() + SCENE_LIMIT_MS;
-    while (!probe_saw(&scene.states, ZKL_STORE_EXPIRED) && remaining_ms(deadline_ms) > 0) {
-        if (accepted < PENDING_LIMIT && send_counted(accepted % 2 == 0 ? &check_of_one : &look, accepted))
+    for (int i = 0; !probe_saw(&scene.states, ZKL_STORE_EXPIRED) && remaining_ms(deadline_ms) > 0; i++) {
+        if (accepted < PENDING_LIMIT && send_counted(kinds[i % 3], accepted))
             accepted++;
     }
     CU_ASSERT_TRUE(probe_saw(&scene.states, ZKL_STORE_EXPIRED));
