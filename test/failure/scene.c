@@ -1,0 +1,279 @@
+#include "failure/scene.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "failure/fail.h"
+#include "session/session_open.h"
+#include "support/suite.h"
+
+#define KEPT_PATH "/scene/kept"
+enum { OTHER_LIMIT_MS = 15000, SETTLE_MS = 20000, MOST_COMPLAINTS = 5 };
+
+struct scene scene;
+
+static struct {
+    long position, spell;
+    int complaints;
+} run;
+
+void scene_complain(const char *format, ...)
+{
+    va_list arguments;
+
+    run.complaints++;
+    printf("\n  from %ld on, %ld times (%s): ", run.position, run.spell, fail_text());
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+}
+
+bool scene_expect(const char *what, zklock_status status, zklock_status wanted, unsigned tolerated)
+{
+    bool is_wanted = status == wanted;
+
+    if (!is_wanted && (fail_hits() == 0 || !(tolerated & 1u << status)))
+        scene_complain("%s: %s instead of %s", what, zklock_status_name(status), zklock_status_name(wanted));
+    return is_wanted;
+}
+
+/* ---------------------------------------------------------------- the pieces of acts */
+
+static void on_event(zklock *lock, const zklock_event *event, void *arg)
+{
+    (void)lock;
+    (void)arg;
+    scene.ended += event->kind == ZKLOCK_EVENT_ENDED;
+    scene.lost += event->kind == ZKLOCK_EVENT_LOST;
+}
+
+static void on_line(void *arg, zklock_log_level level, const char *line)
+{
+    (void)arg;
+    (void)level;
+    scene.lines += line[0] != '\0';
+}
+
+static zklock_status open_session(zklock_session **out_session)
+{
+    zklock_session_options options;
+
+    zklock_session_options_init(&options);
+    options.servers = "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3";
+    options.session_timeout_ms = POCKET_TIMEOUT_MS;
+    options.tick_time_ms = 2000;
+    options.log = on_line;
+    options.log_level = ZKLOCK_LOG_DEBUG;
+    return zkl_session_open_with(&options, world_runtime(), pocket_driver(), out_session);
+}
+
+void scene_open_session(void)
+{
+    scene_expect("open", open_session(&scene.session), ZKLOCK_OK, SHORTAGE);
+}
+
+void scene_make_lock(void)
+{
+    zklock_options options;
+
+    zklock_options_init(&options);
+    options.on_event = on_event;
+    if (scene.session)
+        scene_expect("new", zklock_new(scene.session, SCENE_PATH, &options, &scene.lock), ZKLOCK_OK, SHORTAGE);
+}
+
+/* What a holder must be able to see: its own node before all others, under the number that its token says. */
+static void look_at_own_node(void)
+{
+    char path[1024] = SCENE_PATH "/";
+    uint64_t token = 0;
+
+    zklock_contender_name(scene.lock, path + strlen(path), sizeof path - strlen(path));
+    if (zklock_token(scene.lock, &token) != ZKLOCK_OK || token != (uint64_t)pocket_czxid(path))
+        scene_complain("held with token %llu, but %s has %lld", (unsigned long long)token, path,
+                       (long long)pocket_czxid(path));
+    if (pocket_own_children(SCENE_PATH) != 1)
+        scene_complain("held with %d contenders of its own", pocket_own_children(SCENE_PATH));
+}
+
+bool scene_acquire(void)
+{
+    if (!scene.lock)
+        return false;
+    zklock_status status = zklock_acquire(scene.lock, SCENE_LIMIT_MS);
+    scene.started += status != ZKLOCK_NO_MEMORY;
+    return scene_expect("acquire", status, ZKLOCK_OK, SHORTAGE);
+}
+
+bool scene_begin(void)
+{
+    if (!scene.lock)
+        return false;
+    bool is_begun = scene_expect("begin", zklock_acquire_start(scene.lock, SCENE_LIMIT_MS), ZKLOCK_OK, BIT(NO_MEMORY));
+    scene.started += is_begun;
+    return is_begun;
+}
+
+void scene_await(zklock_status wanted, unsigned tolerated)
+{
+    scene_expect("result", zklock_wait(scene.lock), wanted, tolerated);
+}
+
+void scene_release(void)
+{
+    scene_expect("release", zklock_release(scene.lock, SCENE_LIMIT_MS), ZKLOCK_OK, BIT(LOST) | BIT(UNCONFIRMED));
+}
+
+/* ---------------------------------------------------------------- one run */
+
+static void must(const char *what, zklock_status status)
+{
+    if (status != ZKLOCK_OK)
+        scene_complain("%s: %s", what, zklock_status_name(status));
+}
+
+static void begin_scene(const struct scene_plan *plan)
+{
+    world_begin();
+    pocket_begin();
+    scene = (struct scene){.plan = plan};
+    if (!plan->lock_dir_is_missing)
+        pocket_create(SCENE_PATH);
+    if (plan->act_opens_session)
+        return;
+    must("open", open_session(&scene.session));
+    must("new", zklock_new(scene.session, KEPT_PATH, NULL, &scene.keeper));
+    must("keep", zklock_acquire(scene.keeper, SCENE_LIMIT_MS));
+}
+
+static bool has_been_told(void)
+{
+    return scene.ended == scene.started;
+}
+
+/* With memory again: what is held can be let go, and the owner knows of every end. */
+static void end_lock(void)
+{
+    if (!scene.lock)
+        return;
+    bool is_told = world_pass_until(has_been_told, SETTLE_MS);
+    if (!is_told)
+        scene_complain("%d acquires, but %d ends were told", scene.started, scene.ended);
+    zklock_state state = zklock_state_get(scene.lock, NULL);
+    if (state == ZKLOCK_STATE_HELD)
+        look_at_own_node();
+    if (state == ZKLOCK_STATE_LOST && scene.lost == 0)
+        scene_complain("lost, and nobody was told");
+    if (state == ZKLOCK_STATE_HELD || state == ZKLOCK_STATE_LOST)
+        scene_expect("last release", zklock_release(scene.lock, SCENE_LIMIT_MS), ZKLOCK_OK, BIT(LOST));
+    zklock_free(scene.lock);
+}
+
+static void delete_strangers(void)
+{
+    const char *const names[] = {SCENE_PATH "/stranger-lock-0000000000", SCENE_PATH "/stranger-lock-0000000001",
+                                 SCENE_PATH "/stranger-lock-2147483647"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        pocket_delete(names[i]);
+}
+
+/* While the first session lives on, for it holds another lock. */
+static void let_another_acquire(void)
+{
+    zklock_session *session = NULL;
+    zklock *lock = NULL;
+
+    must("another session", open_session(&session));
+    must("another lock", zklock_new(session, SCENE_PATH, NULL, &lock));
+    must("another acquire", zklock_acquire(lock, OTHER_LIMIT_MS));
+    world_pass(SETTLE_MS);
+    if (!zklock_is_held(lock))
+        scene_complain("another lost what it held");
+    must("another release", zklock_release(lock, SCENE_LIMIT_MS));
+    zklock_free(lock);
+    must("another close", zklock_session_close(session, SCENE_LIMIT_MS));
+    if (pocket_own_children(SCENE_PATH) != 0)
+        scene_complain("%d contenders are left while the session lives", pocket_own_children(SCENE_PATH));
+}
+
+static void close_session(void)
+{
+    bool is_long_shortage = run.spell > 3 && fail_hits() > 0;
+
+    if (!scene.session)
+        return;
+    if (scene.keeper && !scene.plan->session_ends && !is_long_shortage && !zklock_is_held(scene.keeper))
+        scene_complain("the other lock was lost");
+    zklock_free(scene.keeper);
+    must("close", zklock_session_close(scene.session, SCENE_LIMIT_MS));
+}
+
+static void look_for_remains(void)
+{
+    if (world_workers() > 0 || world_jobs() > 0 || pocket_stores() > 0)
+        scene_complain("left: %d threads, %d jobs, %d handles", world_workers(), world_jobs(), pocket_stores());
+    world_pass(SETTLE_MS);
+    if (pocket_own_children(SCENE_PATH) + pocket_own_children(KEPT_PATH) > 0)
+        scene_complain("contenders are left for good");
+    pocket_end();
+    world_end();
+    if (ledger_count() > 0) {
+        scene_complain("memory is left");
+        ledger_tell();
+    }
+}
+
+static int lowest_free_descriptor(void)
+{
+    int number = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+
+    close(number);
+    return number;
+}
+
+static void play(const struct scene_plan *plan, long position, long spell)
+{
+    int descriptor = lowest_free_descriptor();
+
+    run.position = position;
+    run.spell = spell;
+    fail_from(FAIL_FOR_EVER, 0);
+    fail_stop();
+    begin_scene(plan);
+    if (plan->set)
+        plan->set();
+    fail_from(position, spell);
+    plan->act();
+    fail_stop();
+    end_lock();
+    delete_strangers();
+    let_another_acquire();
+    close_session();
+    look_for_remains();
+    if (lowest_free_descriptor() != descriptor)
+        scene_complain("descriptors are left");
+}
+
+void sweep(const struct scene_plan *plan)
+{
+    static const long spells[] = {1, 3, 20, FAIL_FOR_EVER};
+    long runs = 0, positions = 0;
+
+    run.complaints = 0;
+    for (size_t i = 0; i < sizeof spells / sizeof spells[0] && run.complaints < MOST_COMPLAINTS; i++) {
+        long position = 0;
+        do {
+            play(plan, ++position, spells[i]);
+            runs++;
+        } while (fail_hits() > 0 && run.complaints < MOST_COMPLAINTS);
+        positions = spells[i] == 1 ? position - 1 : positions;
+    }
+    printf("%ld positions, %ld runs ", positions, runs);
+    CU_ASSERT_EQUAL(run.complaints, 0);
+    /* A scene in which nothing can fail shows nothing. */
+    CU_ASSERT(positions > 0);
+}
