@@ -198,9 +198,14 @@ zklock_status zklock_release_send(zklock *lock)
 
 /* ---------------------------------------------------------------- look */
 
+/* Not by zklock_remaining_ms(): its last, broken millisecond would be "no" for a lock whose lease may be prolonged yet. */
 bool zklock_is_held(zklock *lock)
 {
-    return zklock_remaining_ms(lock) > 0;
+    if (enter(lock) != ZKLOCK_OK)
+        return false;
+    bool is_held = zkl_lock_is_granted(lock) && zkl_session_lease_remaining(lock->session) > 0;
+    zkl_session_unlock(lock->session);
+    return is_held;
 }
 
 int64_t zklock_remaining_ms(zklock *lock)
