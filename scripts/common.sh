@@ -10,7 +10,8 @@ fail()
 # Packages of Debian, each with a command or file that shows it is there. A command from elsewhere counts too.
 readonly build_packages="cmake:cmake ninja-build:ninja gcc:gcc libc6-dev:/usr/include/stdlib.h pkg-config:pkg-config
     libzookeeper-mt-dev:/usr/include/zookeeper/zookeeper.h libjansson-dev:/usr/include/jansson.h"
-readonly demo_packages="zookeeper:/usr/share/zookeeper/bin/zkServer.sh default-jre-headless:java"
+# The package zookeeper would bring a desktop; the server itself is in its library.
+readonly demo_packages="libzookeeper-java:/usr/share/java/zookeeper.jar default-jre-headless:java"
 readonly test_packages="libcunit1-dev:/usr/include/CUnit/CUnit.h g++:g++ groff-base:groff
     iproute2:ip iptables:iptables procps:ps python3:/usr/bin/python3 valgrind:valgrind"
 readonly docker_packages="docker.io:docker docker-compose:docker-compose debootstrap:debootstrap"
