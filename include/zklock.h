@@ -312,9 +312,10 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_try(zklock *lock, int64_t time
  *            ZKLOCK_TIMEOUT: the limit passed while others were ahead; ZKLOCK_NO_SERVER: it passed without an
  *            answer from a server. In both cases the contender is removed in the background.
  *            ZKLOCK_CANCELLED; ZKLOCK_REMOVED: somebody deleted the contender; ZKLOCK_ALREADY: this object holds,
- *            waits, is lost and not yet released, or a thread is in zklock_release(); ZKLOCK_DENIED, ZKLOCK_REFUSED, ZKLOCK_MIXED_STYLES:
- *            zklock_detail() names the path and the right; ZKLOCK_CLOSED; ZKLOCK_DEADLOCK; ZKLOCK_FORKED;
- *            ZKLOCK_NO_MEMORY.
+ *            waits, is lost and not yet released, or a thread is in zklock_release(); ZKLOCK_DENIED,
+ *            ZKLOCK_REFUSED, ZKLOCK_MIXED_STYLES: zklock_detail() names the path and the right; ZKLOCK_TOO_LARGE:
+ *            the session has as many locks as its connection can restore (some thousands), use another session
+ *            for more; ZKLOCK_CLOSED; ZKLOCK_DEADLOCK; ZKLOCK_FORKED; ZKLOCK_NO_MEMORY.
  * since      0.1
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_acquire(zklock *lock, int64_t timeout_ms);
@@ -323,8 +324,8 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_acquire(zklock *lock, int64_t 
  * Begins an acquire and returns at once. The result comes as ZKLOCK_EVENT_ENDED, makes zklock_fd() readable, and
  * is what zklock_result() returns.
  *
- * returns    ZKLOCK_OK: begun. Else nothing was begun: ZKLOCK_ALREADY, ZKLOCK_CLOSED, ZKLOCK_FORKED,
- *            ZKLOCK_NO_MEMORY.
+ * returns    ZKLOCK_OK: begun. Else nothing was begun: ZKLOCK_ALREADY, ZKLOCK_TOO_LARGE, ZKLOCK_CLOSED,
+ *            ZKLOCK_FORKED, ZKLOCK_NO_MEMORY.
  * blocking   no. threads: any, callbacks too.
  * since      0.1
  */

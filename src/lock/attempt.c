@@ -90,6 +90,7 @@ struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const
     attempt->naming = options->naming;
     attempt->is_persistent_parent = options->is_persistent_parent;
     attempt->limit_ns = options->limit_ns;
+    attempt->room = options->room;
     attempt->retry_ns = ZKL_NEVER;
     attempt->started_ns = zkl_session_now(session);
     attempt->result = ZKLOCK_PENDING;
@@ -97,6 +98,31 @@ struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const
     zkl_machine_init(&attempt->machine, options->is_try, zkl_session_is_connected(session));
     zkl_session_join(session, &attempt->member);
     return attempt;
+}
+
+/* ---------------------------------------------------------------- what it watches */
+
+size_t zkl_attempt_room(const char *path, bool is_try)
+{
+    size_t one = zkl_session_path_room(strlen(path) + 1 + ZKL_OWN_NAME_SIZE);
+
+    return is_try ? one : 2 * one;
+}
+
+/* A holder watches its own node alone. */
+static void give_room_back(struct zkl_attempt *attempt, size_t rest)
+{
+    if (attempt->room <= rest)
+        return;
+    zkl_session_unreserve(attempt->session, attempt->room - rest);
+    attempt->room = rest;
+}
+
+void zkl_attempt_leave_ahead(struct zkl_attempt *attempt)
+{
+    if (attempt->ahead_is_watched)
+        zkl_session_leave_watch(attempt->session, attempt->ahead_path);
+    attempt->ahead_is_watched = false;
 }
 
 /* ---------------------------------------------------------------- feeding the machine */
@@ -124,6 +150,8 @@ static void leave(struct zkl_attempt *attempt)
     if (attempt->has_left)
         return;
     attempt->has_left = true;
+    zkl_attempt_leave_ahead(attempt);
+    give_room_back(attempt, 0);
     zkl_session_leave(attempt->session, &attempt->member);
     if (attempt->lock)
         zkl_lock_on_gone(attempt->lock, attempt);
@@ -141,6 +169,8 @@ static void carry_out(struct zkl_attempt *attempt, const struct zkl_actions *act
         if (actions->notice == ZKL_NOTICE_GRANTED || actions->notice == ZKL_NOTICE_ENDED) {
             attempt->result = status;
             attempt->limit_ns = ZKL_NEVER;
+            if (actions->notice == ZKL_NOTICE_GRANTED)
+                give_room_back(attempt, zkl_attempt_room(attempt->path, true));
         } else if (actions->notice == ZKL_NOTICE_RELEASED) {
             attempt->release_result = status;
         }
@@ -216,6 +246,7 @@ static void on_link(struct zkl_member *member, enum zkl_link link)
         feed_type(attempt, ZKL_EV_DISCONNECTED);
         break;
     case ZKL_LINK_EXPIRED:
+        attempt->ahead_is_watched = false;
         feed_type(attempt, ZKL_EV_EXPIRED);
         break;
     case ZKL_LINK_LEASED:
@@ -239,10 +270,12 @@ static void on_node(struct zkl_member *member, enum zkl_node_event event, const 
 {
     struct zkl_attempt *attempt = (struct zkl_attempt *)member;
 
-    if (attempt->machine.node_is_known && strcmp(path, attempt->own_path) == 0)
+    if (attempt->machine.node_is_known && strcmp(path, attempt->own_path) == 0) {
         feed_type(attempt, event == ZKL_NODE_DELETED ? ZKL_EV_OWN_GONE : ZKL_EV_OWN_CHANGED);
-    else if (attempt->ahead_path && strcmp(path, attempt->ahead_path) == 0)
+    } else if (attempt->ahead_path && strcmp(path, attempt->ahead_path) == 0) {
+        attempt->ahead_is_watched = false;
         feed_type(attempt, event == ZKL_NODE_DELETED ? ZKL_EV_AHEAD_GONE : ZKL_EV_AHEAD_CHANGED);
+    }
 }
 
 /* A node whose delete was sent is left out: its absence is no news. */

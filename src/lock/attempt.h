@@ -36,6 +36,8 @@ struct zkl_attempt {
     char prefix[ZKL_PREFIX_SIZE]; /* of the latest create */
     char *own_path;               /* room for path, slash and name; meant only while the machine knows the node */
     char *ahead_path;             /* NULL: none */
+    bool ahead_is_watched;
+    size_t room;                  /* what it reserved in the session for watched paths */
     struct zkl_listing listing;
     uint64_t token;
 
@@ -55,12 +57,18 @@ struct zkl_attempt_options {
     bool is_persistent_parent;
     bool is_try;
     int64_t limit_ns;
+    size_t room; /* reserved already; given back when the attempt leaves */
 };
 
 /* A member of the session at once; not started. NULL: no memory. The caller holds one reference. */
 struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const struct zkl_attempt_options *options);
 void zkl_attempt_ref(struct zkl_attempt *attempt);
 void zkl_attempt_unref(struct zkl_attempt *attempt);
+
+/* What an attempt on this path may have watched at a time: its own node, and the one ahead. */
+size_t zkl_attempt_room(const char *path, bool is_try);
+/* Before `ahead_path` means another node, or nothing any more. */
+void zkl_attempt_leave_ahead(struct zkl_attempt *attempt);
 
 void zkl_attempt_start(struct zkl_attempt *attempt);
 void zkl_attempt_give_up(struct zkl_attempt *attempt, enum zkl_outcome why);

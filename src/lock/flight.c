@@ -27,10 +27,20 @@ static void settle(struct flight *flight)
     free(flight);
 }
 
+static void take_ahead_watch(struct zkl_attempt *attempt)
+{
+    attempt->ahead_is_watched = true;
+    if (attempt->has_left)
+        zkl_attempt_leave_ahead(attempt);
+}
+
 static void on_reply(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale)
 {
     struct flight_call *part = (struct flight_call *)call;
 
+    /* The watch is planted, whether or not the machine still waits for the answer. */
+    if (!is_stale && part->flight->ask == ZKL_ASK_WATCH && part->index == 1 && reply->code == ZKL_CODE_OK)
+        take_ahead_watch(part->flight->attempt);
     /* A stale reply, or one of a flight that the machine has left, must not touch what a newer one wrote. */
     if (!is_stale && is_current(part->flight))
         zkl_flight_take_reply(part->flight, part->index, reply);

@@ -44,6 +44,8 @@ static bool set_ahead(struct zkl_attempt *attempt, const char *name)
     if (!path)
         return false;
     sprintf(path, "%s/%s", attempt->path, name);
+    if (attempt->ahead_path && strcmp(path, attempt->ahead_path) != 0)
+        zkl_attempt_leave_ahead(attempt);
     free(attempt->ahead_path);
     attempt->ahead_path = path;
     return true;

@@ -300,6 +300,8 @@ static zklock_status await_change(struct zkl_query *query, const char *node)
         zkl_asked_free(asked);
         if (code == ZKL_CODE_OK)
             status = zkl_query_await(query);
+        if (code == ZKL_CODE_OK && status != ZKLOCK_OK)
+            zkl_session_leave_watch(query->session, node);
         if (code == ZKL_CODE_NO_NODE && watch.op == ZKL_OP_EXISTS)
             zkl_asked_free(zkl_query_send(query, &forget));
         if (code != ZKL_CODE_NO_AUTH)

@@ -61,18 +61,27 @@ static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
         is_try = true;
         timeout_ms = zkl_session_is_connected(lock->session) ? zkl_session_timeout_ms(lock->session) : 0;
     }
+    size_t room = zkl_attempt_room(lock->path, is_try);
+    if (!zkl_session_reserve(lock->session, room)) {
+        snprintf(lock->detail, sizeof lock->detail,
+                 "this session has as many locks as its connection can restore; use another session for more");
+        return ZKLOCK_TOO_LARGE;
+    }
     struct zkl_attempt_options options = {
         .path = lock->path,
         .payload = lock->payload,
         .naming = lock->style == ZKLOCK_STYLE_KAZOO ? ZKL_NAMING_KAZOO : ZKL_NAMING_CURATOR,
         .is_persistent_parent = lock->is_persistent_parent,
         .is_try = is_try,
+        .room = room,
         .limit_ns = zkl_time_after(zkl_session_now(lock->session), timeout_ms),
     };
     set_attempt_aside(lock);
     lock->attempt = zkl_attempt_new(lock->session, lock, &options);
-    if (!lock->attempt)
+    if (!lock->attempt) {
+        zkl_session_unreserve(lock->session, room);
         return ZKLOCK_NO_MEMORY;
+    }
     lock->loss = ZKLOCK_LOSS_NONE;
     lock->is_silent = false;
     zkl_attempt_start(lock->attempt);

@@ -61,6 +61,7 @@ void zkl_handle_drop(zklock_session *session)
     session->session_id = 0;
     zkl_heartbeat_forget(session);
     zkl_zombies_clear(session);
+    zkl_room_clear(session);
     session->is_spoilt = false;
     if (!handle)
         return;
@@ -152,6 +153,7 @@ static void on_node(void *ctx, enum zkl_node_event event, const char *path)
         return;
     }
     zkl_session_ref(session);
+    zkl_room_watch_fired(session, path);
     for (struct zkl_member *member = session->members; member; member = next) {
         next = member->next;
         member->class->on_node(member, event, path);

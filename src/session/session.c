@@ -68,7 +68,7 @@ void zkl_session_leave(zklock_session *session, struct zkl_member *member)
         member->next->previous = member->previous;
     session->member_count--;
     pthread_cond_broadcast(&session->changed);
-    if (session->member_count == 0 && (session->is_spoilt || session->zombies))
+    if (session->member_count == 0 && (session->is_spoilt || session->zombies || zkl_room_is_crowded(session)))
         zkl_session_plan(session, 0);
 }
 
@@ -202,7 +202,8 @@ static int64_t earlier(int64_t a, int64_t b)
 /* Whether a fresh session would serve better, now that nobody depends on this one. */
 static bool should_renew(const zklock_session *session)
 {
-    bool is_of_no_use = session->is_spoilt || session->zombies || session->lease.lapsed_ns > 0;
+    bool is_of_no_use = session->is_spoilt || session->zombies || session->lease.lapsed_ns > 0 ||
+                        zkl_room_is_crowded(session);
 
     return session->member_count == 0 && !session->is_closing && session->handle && session->session_id != 0 &&
            is_of_no_use;

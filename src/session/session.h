@@ -97,6 +97,13 @@ void zkl_session_describe(const zklock_session *session, char *buffer, size_t si
 void zkl_session_add_zombie(zklock_session *session, const char *parent, const char *prefix);
 /* Deletes what a listing shows of zombies. Only while one is known does this look at the children. */
 void zkl_session_see_children(zklock_session *session, const char *parent, const struct zkl_reply *listing);
+/* Room for paths in the packets of the client library. False: there is none, and what needs it must not be begun. */
+bool zkl_session_reserve(zklock_session *session, size_t bytes);
+void zkl_session_unreserve(zklock_session *session, size_t bytes);
+/* What a watched or an own path of this length takes. */
+size_t zkl_session_path_room(size_t path_length);
+/* A watch that nobody waits for any more stays on this node until it goes. */
+void zkl_session_leave_watch(zklock_session *session, const char *path);
 /* A contender that cannot be deleted: the session ends as soon as nothing else needs it. */
 void zkl_session_spoil(zklock_session *session);
 

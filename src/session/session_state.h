@@ -33,6 +33,17 @@ struct zkl_zombie {
     char prefix[ZKL_PREFIX_SIZE];
 };
 
+#define ZKL_ROOM_BUCKETS 256
+
+struct zkl_left_watch;
+
+/* Bytes of watched and of own paths: see room.c. */
+struct zkl_room {
+    size_t reserved; /* for what members watch and own */
+    size_t left;     /* of watches that members left behind */
+    struct zkl_left_watch *left_watches[ZKL_ROOM_BUCKETS];
+};
+
 struct zkl_beat_call;
 struct zkl_sweep;
 
@@ -101,6 +112,7 @@ struct zklock_session {
     struct zkl_sweep *sweep; /* the one under way, or NULL */
     int64_t sweep_ns;
     bool is_spoilt;
+    struct zkl_room room;
 
     struct zkl_member *members;
     int member_count;
@@ -134,6 +146,13 @@ void zkl_heartbeat_forget(zklock_session *session);
 int64_t zkl_zombies_turn(zklock_session *session, int64_t now_ns);
 void zkl_zombies_connected(zklock_session *session, int64_t now_ns);
 void zkl_zombies_clear(zklock_session *session);
+
+/* room.c */
+void zkl_room_watch_fired(zklock_session *session, const char *path);
+/* The handle is given up, and all its watches with it. */
+void zkl_room_clear(zklock_session *session);
+/* Whether watches that nobody waits for take so much room that an idle session should begin afresh. */
+bool zkl_room_is_crowded(const zklock_session *session);
 
 /* notifier.c */
 zklock_status zkl_notifier_start(zklock_session *session);

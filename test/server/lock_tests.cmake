@@ -154,3 +154,19 @@ zklock_test_program(NAME test_session LABEL server SOURCES test_session.c LIBS z
     close_of_many_contenders_leaves_nothing
     close_before_the_first_connection_ends_at_once
     fifty_open_close_cycles_on_two_threads_are_harmless)
+
+zklock_test_program(NAME test_lock_handover LABEL server SOURCES test_lock_handover.c LIBS zklock_test_lock_stage TESTS
+    eight_threads_of_one_session_exclude_each_other
+    eight_sessions_hand_over_a_thousand_times
+    eight_sessions_hand_over_while_connections_are_cut
+    threads_without_a_server_get_a_failure
+    many_locks_live_on_one_session
+    waiter_is_granted_when_the_holder_goes_before_the_watch
+    waiter_is_granted_when_the_holder_goes_between_the_two_watches
+    waiter_lists_again_when_the_one_ahead_goes_before_the_watch
+    watches_of_a_thousand_timeouts_are_harmless)
+
+zklock_test_program(NAME test_lock_room LABEL server SOURCES test_lock_room.c LIBS zklock_test_lock_stage TESTS
+    waits_that_would_not_survive_a_reconnect_are_refused
+    room_comes_back_when_a_lock_is_given_up
+    left_watches_do_not_add_up_for_ever)
