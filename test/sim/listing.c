@@ -1,0 +1,117 @@
+#include "listing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBER_NORMAL, NUMBER_LIMIT, NUMBER_NEGATIVE, NUMBER_KINDS };
+
+/* A place in one byte. */
+enum {
+    PLACE_PRESENT = 1,
+    PLACE_MIXED = 2,
+    PLACE_SURVEY = 4,
+    PLACE_PLAIN = 8,
+    PLACE_COUNT_SHIFT = 4, /* three: that many or more */
+};
+
+static char prefixes[MOST_NODES + 1][ZKL_PREFIX_SIZE];
+static char names[MOST_NODES][NUMBER_KINDS][ZKL_OWN_NAME_SIZE];
+
+static void write_name(char out[ZKL_OWN_NAME_SIZE], const char *prefix, int number)
+{
+    int size = snprintf(out, ZKL_OWN_NAME_SIZE, "%s%010d", prefix, number);
+
+    if (size < 0 || size >= ZKL_OWN_NAME_SIZE)
+        out[0] = '\0';
+}
+
+/* The later a node was made, the earlier its name sorts. The last prefix is one that no node has. */
+static void write_names(void)
+{
+    for (int slot = 0; slot <= MOST_NODES; slot++) {
+        unsigned char token[ZKL_TOKEN_BYTES];
+
+        memset(token, 0xee - 0x11 * slot, sizeof token);
+        zkl_name_prefix(ZKL_NAMING_CURATOR, token, prefixes[slot]);
+        if (slot == MOST_NODES)
+            break;
+        write_name(names[slot][NUMBER_NORMAL], prefixes[slot], slot + 7);
+        write_name(names[slot][NUMBER_LIMIT], prefixes[slot], INT32_MAX);
+        /* The counter wraps once for each create that is under way at the limit: no order in these, either. */
+        write_name(names[slot][NUMBER_NEGATIVE], prefixes[slot], INT32_MIN + (slot * 5) % 3);
+    }
+}
+
+static const char *name_of(const struct world *world, int slot)
+{
+    if (prefixes[0][0] == '\0')
+        write_names();
+    if (has_bit(world->negative, slot))
+        return names[slot][NUMBER_NEGATIVE];
+    return names[slot][has_bit(world->at_limit, slot) ? NUMBER_LIMIT : NUMBER_NORMAL];
+}
+
+/* The children by name, and what the queue says. */
+struct listing {
+    const char *children[MOST_NODES];
+    int64_t czxids[MOST_NODES];
+    uint8_t slots[MOST_NODES];
+    int count;
+};
+
+static void list(const struct world *world, uint8_t children, uint8_t present, struct listing *out_listing)
+{
+    out_listing->count = 0;
+    for (int slot = 0; slot < MOST_NODES; slot++) {
+        if (!has_bit(children, slot))
+            continue;
+        out_listing->children[out_listing->count] = name_of(world, slot);
+        out_listing->czxids[out_listing->count] = has_bit(present, slot) ? slot + 1 : -1;
+        out_listing->slots[out_listing->count++] = (uint8_t)slot;
+    }
+}
+
+static void place(const struct listing *listing, uint8_t own, const int64_t *czxids, struct message *reply)
+{
+    const char *prefix = prefixes[own < MOST_NODES ? own : MOST_NODES];
+    struct zkl_place found;
+    int counted;
+
+    zkl_queue_place(listing->children, listing->count, prefix, czxids, &found);
+    counted = found.ahead_count < 3 ? found.ahead_count : 3;
+    reply->place = (uint8_t)((found.own_is_present ? PLACE_PRESENT : 0) | (found.is_mixed ? PLACE_MIXED : 0) |
+                             (found.needs_survey ? PLACE_SURVEY : 0) | (found.ahead_is_plain ? PLACE_PLAIN : 0) |
+                             counted << PLACE_COUNT_SHIFT);
+    reply->subject = found.ahead >= 0 ? listing->slots[found.ahead] : NONE;
+}
+
+void listing_place(const struct world *world, uint8_t children, uint8_t own, struct message *reply)
+{
+    struct listing listing;
+
+    list(world, children, children, &listing);
+    place(&listing, own, NULL, reply);
+}
+
+void listing_survey(const struct world *world, uint8_t children, uint8_t present, uint8_t own,
+                    struct message *reply)
+{
+    struct listing listing;
+
+    list(world, children, present, &listing);
+    place(&listing, own, listing.czxids, reply);
+}
+
+struct zkl_place listing_unpack(const struct message *reply)
+{
+    struct zkl_place place = {
+        .own_is_present = (reply->place & PLACE_PRESENT) != 0,
+        .is_mixed = (reply->place & PLACE_MIXED) != 0,
+        .needs_survey = (reply->place & PLACE_SURVEY) != 0,
+        .ahead_is_plain = (reply->place & PLACE_PLAIN) != 0,
+        .ahead_count = reply->place >> PLACE_COUNT_SHIFT,
+        .ahead = reply->subject == NONE ? -1 : reply->subject,
+        .own = -1,
+    };
+    return place;
+}

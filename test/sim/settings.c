@@ -1,0 +1,72 @@
+#include "settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "steps.h"
+
+#define KIND(name) (1u << STEP_##name)
+#define NETWORK (KIND(CUT) | KIND(FREEZE) | KIND(TIME_OUT))
+#define OPERATOR (KIND(KILL) | KIND(CHANGE) | KIND(REMOVE_PARENT))
+
+/* The small ones take some seconds each, the large ones minutes; both in the order of the suite. */
+static const struct setting small[] = {
+    {.name = "quiet", .clients = 3, .faults = 0, .give_ups = 2},
+    {.name = "tries", .clients = 3, .faults = 0, .give_ups = 1, .tries = 1},
+    {.name = "cuts", .clients = 3, .faults = 1, .give_ups = 0, .kinds = NETWORK},
+    {.name = "lapses", .clients = 3, .faults = 1, .give_ups = 0, .kinds = KIND(LAPSE)},
+    {.name = "operator", .clients = 3, .faults = 1, .give_ups = 0, .kinds = OPERATOR},
+    {.name = "any-fault", .clients = 2, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS},
+    {.name = "any-two-faults", .clients = 2, .faults = 2, .give_ups = 0, .kinds = ALL_FAULTS},
+    {.name = "no-parent", .clients = 2, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS, .has_no_parent = true},
+    {.name = "limit", .clients = 2, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS, .is_at_limit = true},
+    {.name = "limit-kill", .clients = 2, .faults = 2, .kinds = KIND(LAPSE) | KIND(KILL), .is_at_limit = true},
+    {.name = "limit-unsent", .clients = 2, .faults = 2, .kinds = KIND(LAPSE) | KIND(FAIL_TO_SEND),
+     .is_at_limit = true},
+    {.name = "unreadable", .clients = 2, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS, .is_unreadable = true},
+};
+
+static const struct setting large[] = {
+    {.name = "four", .clients = 4, .faults = 0, .give_ups = 2, .tries = 1},
+    {.name = "three-any-fault", .clients = 3, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS},
+    {.name = "three-limit", .clients = 3, .faults = 1, .give_ups = 0, .kinds = ALL_FAULTS, .is_at_limit = true,
+     .numbers_left = 1},
+    {.name = "three-two-cuts", .clients = 3, .faults = 2, .give_ups = 0, .kinds = KIND(CUT)},
+    {.name = "two-two-faults", .clients = 2, .faults = 2, .give_ups = 2, .kinds = ALL_FAULTS},
+    {.name = "two-three-faults", .clients = 2, .faults = 3, .give_ups = 0, .kinds = ALL_FAULTS},
+};
+
+static const struct {
+    const char *name;
+    const struct setting *settings;
+    int count;
+} suites[] = {
+    {"small", small, sizeof small / sizeof small[0]},
+    {"large", large, sizeof large / sizeof large[0]},
+};
+
+#define SUITE_COUNT (sizeof suites / sizeof suites[0])
+
+const struct setting *settings_find(const char *name)
+{
+    for (size_t i = 0; i < SUITE_COUNT; i++)
+        for (int place = 0; place < suites[i].count; place++)
+            if (strcmp(suites[i].settings[place].name, name) == 0)
+                return &suites[i].settings[place];
+    return NULL;
+}
+
+const struct setting *settings_suite(const char *suite, int place)
+{
+    for (size_t i = 0; i < SUITE_COUNT; i++)
+        if (strcmp(suites[i].name, suite) == 0)
+            return place < suites[i].count ? &suites[i].settings[place] : NULL;
+    return NULL;
+}
+
+void settings_print(void)
+{
+    for (size_t i = 0; i < SUITE_COUNT; i++)
+        for (int place = 0; place < suites[i].count; place++)
+            printf("%s: %s\n", suites[i].name, suites[i].settings[place].name);
+}
