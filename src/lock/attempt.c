@@ -313,10 +313,18 @@ static void on_time(struct zkl_member *member, int64_t now_ns)
     zkl_attempt_unref(attempt);
 }
 
+static bool is_stranded(struct zkl_member *member)
+{
+    const struct zkl_attempt *attempt = (const struct zkl_attempt *)member;
+
+    return attempt->machine.state == ZKL_WAITING && !attempt->machine.is_behind && attempt->result == ZKLOCK_PENDING;
+}
+
 static const struct zkl_member_class attempt_class = {
     .on_link = on_link,
     .on_node = on_node,
     .own_path = own_path,
     .on_own_gone = on_own_gone,
     .on_time = on_time,
+    .is_stranded = is_stranded,
 };

@@ -106,7 +106,7 @@ void zkl_lock_on_notice(zklock *lock, struct zkl_attempt *attempt, enum zkl_noti
         ended(lock, attempt);
         break;
     case ZKL_NOTICE_REQUEUED:
-        zkl_session_log(lock->session, ZKLOCK_LOG_WARNING, "%s: the session expired while waiting; queued again",
+        zkl_session_log(lock->session, ZKLOCK_LOG_WARNING, "%s: the session is over; queued again on a fresh one",
                         lock->path);
         emit(lock, ZKLOCK_EVENT_REQUEUED, ZKLOCK_PENDING);
         break;

@@ -199,14 +199,24 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* The only one here stands at the front for want of a lease, which takes this session longer than a fresh one. */
+static bool holds_up_its_only_member(const zklock_session *session)
+{
+    struct zkl_member *member = session->members;
+
+    return session->member_count == 1 && session->phase == ZKL_PHASE_CONNECTED && session->lease.lapsed_ns > 0 &&
+           member->class->is_stranded && member->class->is_stranded(member);
+}
+
 /* Whether a fresh session would serve better, now that nobody depends on this one. */
 static bool should_renew(const zklock_session *session)
 {
     bool is_of_no_use = session->is_spoilt || session->zombies || session->lease.lapsed_ns > 0 ||
                         zkl_room_is_crowded(session);
 
-    return session->member_count == 0 && !session->is_closing && session->handle && session->session_id != 0 &&
-           is_of_no_use;
+    bool is_free = (session->member_count == 0 && is_of_no_use) || holds_up_its_only_member(session);
+
+    return is_free && !session->is_closing && session->handle && session->session_id != 0;
 }
 
 int64_t zkl_session_turn(void *arg)

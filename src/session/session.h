@@ -38,6 +38,8 @@ struct zkl_member_class {
     void (*on_own_gone)(struct zkl_member *member);
     /* `wake_ns` has come. It is ZKL_NEVER when this is called; set it again for another turn. */
     void (*on_time)(struct zkl_member *member, int64_t now_ns);
+    /* Whether it needs nothing but a lease, and would rather begin again on a fresh session. NULL: never. */
+    bool (*is_stranded)(struct zkl_member *member);
 };
 
 /* Whatever needs the session to live: a contender, an inspection. A callback may remove its own member only. */
