@@ -19,7 +19,7 @@ static void tell_event(zklock *lock, const zklock_event *event, void *arg)
 {
     (void)lock;
     if (event->kind == ZKLOCK_EVENT_REQUEUED)
-        message_warn("%s: the session expired while waiting; queued again, at the end", (const char *)arg);
+        message_warn("%s: the session is over; queued again on a fresh one, at the end", (const char *)arg);
 }
 
 static const char *label_of(const struct exec_options *options)
