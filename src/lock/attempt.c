@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define RETRY_NS (20 * ZKL_NS_PER_MS)
+#define LOOK_NS ZKL_NS_PER_S
 
 zklock_status zkl_outcome_status(enum zkl_outcome outcome)
 {
@@ -92,6 +93,7 @@ struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const
     attempt->limit_ns = options->limit_ns;
     attempt->room = options->room;
     attempt->retry_ns = ZKL_NEVER;
+    attempt->look_ns = ZKL_NEVER;
     attempt->started_ns = zkl_session_now(session);
     attempt->result = ZKLOCK_PENDING;
     attempt->release_result = ZKLOCK_PENDING;
@@ -131,6 +133,8 @@ static void plan(struct zkl_attempt *attempt)
 {
     int64_t wake_ns = attempt->limit_ns < attempt->retry_ns ? attempt->limit_ns : attempt->retry_ns;
 
+    if (attempt->look_ns < wake_ns)
+        wake_ns = attempt->look_ns;
     zkl_session_wake_member(attempt->session, &attempt->member, wake_ns);
 }
 
@@ -142,6 +146,21 @@ static void try_later(struct zkl_attempt *attempt)
     attempt->retry_ns = zkl_session_now(attempt->session) + RETRY_NS;
     plan(attempt);
     zkl_attempt_feed(attempt, &unsent);
+}
+
+/*
+ * Servers since 3.8.4 keep the events of a node from those who may not read it: then nobody tells when the one ahead is
+ * gone, and it is looked at again and again.
+ */
+static void plan_look(struct zkl_attempt *attempt)
+{
+    const struct zkl_machine *machine = &attempt->machine;
+    bool is_blind = machine->state == ZKL_WAITING && machine->is_behind && machine->reads_by_exists;
+
+    if (is_blind == (attempt->look_ns != ZKL_NEVER))
+        return;
+    attempt->look_ns = is_blind ? zkl_session_now(attempt->session) + LOOK_NS : ZKL_NEVER;
+    plan(attempt);
 }
 
 /* Nobody needs the contender any more, and its znode is gone or in other hands. */
@@ -162,8 +181,10 @@ static void carry_out(struct zkl_attempt *attempt, const struct zkl_actions *act
 {
     if (actions->zombie)
         zkl_session_add_zombie(attempt->session, attempt->path, attempt->prefix);
-    if (actions->outcome == ZKL_OUTCOME_DENIED && actions->notice == ZKL_NOTICE_RELEASED)
+    if (actions->node_stays) {
+        zkl_session_log(attempt->session, ZKLOCK_LOG_WARNING, "%s; it stays until the session ends", attempt->detail);
         zkl_session_spoil(attempt->session);
+    }
     if (actions->notice != ZKL_NOTICE_NONE) {
         zklock_status status = zkl_outcome_status(actions->outcome);
         if (actions->notice == ZKL_NOTICE_GRANTED || actions->notice == ZKL_NOTICE_ENDED) {
@@ -194,6 +215,8 @@ void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event)
     carry_out(attempt, &actions);
     if (attempt->machine.state == ZKL_GONE)
         leave(attempt);
+    else
+        plan_look(attempt);
     zkl_attempt_unref(attempt);
 }
 
@@ -300,6 +323,8 @@ static void on_time(struct zkl_member *member, int64_t now_ns)
         attempt->retry_ns = ZKL_NEVER;
         feed_type(attempt, ZKL_EV_RETRY);
     }
+    if (now_ns >= attempt->look_ns)
+        feed_type(attempt, ZKL_EV_AHEAD_CHANGED);
     if (now_ns >= attempt->limit_ns) {
         attempt->limit_ns = ZKL_NEVER;
         attempt->limit_has_passed = true;

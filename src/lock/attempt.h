@@ -43,6 +43,7 @@ struct zkl_attempt {
 
     int64_t limit_ns; /* of the acquire, then of a waiting release */
     int64_t retry_ns; /* after a flight that could not be sent */
+    int64_t look_ns;  /* at a contender ahead whose events may not come */
     int64_t started_ns;
     bool limit_has_passed;
     zklock_status result;         /* of the acquire; PENDING until it has one */

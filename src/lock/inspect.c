@@ -10,6 +10,8 @@
 
 /* Contenders asked for at once. */
 #define BATCH 256
+/* Servers since 3.8.4 keep the events of a node from those who may not read it, so it is looked at again. */
+#define LOOK_NS ZKL_NS_PER_S
 
 /* A queue with what it points to. */
 struct reading {
@@ -299,7 +301,7 @@ static zklock_status await_change(struct zkl_query *query, const char *node)
         enum zkl_code code = asked && status == ZKLOCK_OK ? asked->code : ZKL_CODE_UNKNOWN;
         zkl_asked_free(asked);
         if (code == ZKL_CODE_OK)
-            status = zkl_query_await(query);
+            status = zkl_query_await(query, watch.op == ZKL_OP_EXISTS ? LOOK_NS : ZKL_NEVER);
         if (code == ZKL_CODE_OK && status != ZKLOCK_OK)
             zkl_session_leave_watch(query->session, node);
         if (code == ZKL_CODE_NO_NODE && watch.op == ZKL_OP_EXISTS)

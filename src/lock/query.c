@@ -206,9 +206,22 @@ void zkl_query_expect(struct zkl_query *query, const char *path)
     query->is_disturbed = false;
 }
 
-zklock_status zkl_query_await(struct zkl_query *query)
+static void begin_pause(struct pausing_query *self, int64_t pause_ns)
 {
-    while (!query->watch_has_fired && !query->is_disturbed && verdict(query, ZKLOCK_TIMEOUT) == ZKLOCK_OK)
+    int64_t now_ns = zkl_session_now(self->query.session);
+
+    self->pause_is_over = false;
+    self->pause_ns = pause_ns < ZKL_NEVER - now_ns ? now_ns + pause_ns : ZKL_NEVER;
+    plan(self);
+}
+
+zklock_status zkl_query_await(struct zkl_query *query, int64_t longest_ns)
+{
+    struct pausing_query *self = (struct pausing_query *)query;
+
+    begin_pause(self, longest_ns);
+    while (!query->watch_has_fired && !query->is_disturbed && !self->pause_is_over &&
+           verdict(query, ZKLOCK_TIMEOUT) == ZKLOCK_OK)
         wait_for_change(query);
     query->watched = NULL;
     return verdict(query, ZKLOCK_TIMEOUT);
@@ -218,9 +231,7 @@ zklock_status zkl_query_pause(struct zkl_query *query)
 {
     struct pausing_query *self = (struct pausing_query *)query;
 
-    self->pause_is_over = false;
-    self->pause_ns = zkl_session_now(query->session) + PAUSE_NS;
-    plan(self);
+    begin_pause(self, PAUSE_NS);
     while (!self->pause_is_over && verdict(query, ZKLOCK_TIMEOUT) == ZKLOCK_OK)
         wait_for_change(query);
     return verdict(query, ZKLOCK_TIMEOUT);

@@ -48,8 +48,8 @@ struct zkl_asked *zkl_query_send(struct zkl_query *query, const struct zkl_reque
 zklock_status zkl_query_settle(struct zkl_query *query);
 /* From now on, an event of the node at `path` counts; say so before the watch is planted. `path` stays the caller's. */
 void zkl_query_expect(struct zkl_query *query, const char *path);
-/* Waits until that node changes or goes, or the connection changes. OK, TIMEOUT, CLOSED. */
-zklock_status zkl_query_await(struct zkl_query *query);
+/* Waits until that node changes or goes, the connection changes, or `longest_ns` are over. OK, TIMEOUT, CLOSED. */
+zklock_status zkl_query_await(struct zkl_query *query, int64_t longest_ns);
 /* Lets a moment pass before the same is asked again. OK, TIMEOUT, CLOSED. */
 zklock_status zkl_query_pause(struct zkl_query *query);
 void zkl_asked_free(struct zkl_asked *asked);

@@ -132,6 +132,7 @@ struct zkl_actions {
     enum zkl_notice notice;
     enum zkl_outcome outcome;
     bool zombie;    /* the latest create was never seen: sweep its name for as long as this session lives */
+    bool node_stays; /* the server refuses the delete: only the end of the session removes the node */
 };
 
 struct zkl_machine {

@@ -202,10 +202,12 @@ void zkl_step_on_deleted(struct step *step)
         machine->delete_may_be_done = true;
         break;
     case ZKL_ANSWER_DENIED:
+        step->actions.node_stays = true;
         zkl_step_finish(step, ZKL_OUTCOME_DENIED);
         break;
     case ZKL_ANSWER_REFUSED:
     case ZKL_ANSWER_NONE:
+        step->actions.node_stays = true;
         zkl_step_finish(step, ZKL_OUTCOME_REFUSED);
         break;
     }

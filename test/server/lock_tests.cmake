@@ -170,3 +170,19 @@ zklock_test_program(NAME test_lock_room LABEL server SOURCES test_lock_room.c LI
     waits_that_would_not_survive_a_reconnect_are_refused
     room_comes_back_when_a_lock_is_given_up
     left_watches_do_not_add_up_for_ever)
+
+zklock_test_program(NAME test_lock_access LABEL server SOURCES test_lock_access.c LIBS zklock_test_lock_stage TESTS
+    denied_create_is_named_and_leaves_nothing
+    denied_list_is_named_and_leaves_nothing
+    denied_create_of_the_parents_is_named
+    parents_without_rights_do_no_harm
+    lease_is_kept_without_rights_on_the_root
+    denied_delete_is_named_and_the_session_ends
+    denied_delete_leaves_the_node_while_the_session_is_needed
+    denied_delete_of_a_waiter_ends_the_session
+    denied_list_and_delete_end_the_session
+    lost_create_that_nobody_may_look_for_ends_the_session
+    close_ends_what_it_may_not_delete
+    contender_ahead_that_may_not_be_read_is_waited_for
+    wait_for_a_contender_that_may_not_be_read_ends_when_it_goes
+    queue_that_may_not_be_read_is_denied)
