@@ -186,3 +186,24 @@ zklock_test_program(NAME test_lock_access LABEL server SOURCES test_lock_access.
     contender_ahead_that_may_not_be_read_is_waited_for
     wait_for_a_contender_that_may_not_be_read_ends_when_it_goes
     queue_that_may_not_be_read_is_denied)
+
+zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS zklock_test_lock_stage TESTS
+    queue_of_a_missing_path_is_empty
+    queue_shows_holder_and_waiters_in_order
+    odd_payloads_are_given_as_they_are
+    readers_at_the_front_hold_together
+    queue_is_read_while_contenders_come_and_go
+    long_queue_is_read_whole
+    queue_is_read_over_a_cut
+    reading_without_an_answer_ends_at_its_limit
+    bad_paths_are_refused
+    free_lock_is_free_at_once
+    wait_ends_when_the_holder_lets_go
+    wait_goes_on_over_a_cut
+    wait_ends_at_its_limit
+    wait_ends_when_the_session_is_closed)
+
+zklock_test_program(NAME test_fork LABEL server SOURCES test_fork.c LIBS zklock_test_lock_stage TESTS
+    every_call_in_a_forked_child_says_so_at_once
+    parent_holds_on_after_the_child_has_ended
+    forks_at_any_moment_leave_no_child_stuck)
