@@ -1058,9 +1058,22 @@ static void denied_delete_is_told(void)
     go_deleting();
     answer(ZKL_EV_DELETED, ZKL_ANSWER_DENIED, ZKL_ANSWER_NONE);
     EXPECT_TOLD(ZKL_NOTICE_RELEASED, ZKL_OUTCOME_DENIED);
+    CU_ASSERT_TRUE(did.node_stays);
     go_deleting();
     answer(ZKL_EV_DELETED, ZKL_ANSWER_REFUSED, ZKL_ANSWER_NONE);
     EXPECT_TOLD(ZKL_NOTICE_RELEASED, ZKL_OUTCOME_REFUSED);
+    CU_ASSERT_TRUE(did.node_stays);
+}
+
+static void denied_delete_after_a_failed_acquire_leaves_the_node_to_the_session(void)
+{
+    go_waiting();
+    give_up(ZKL_OUTCOME_CANCELLED);
+    CU_ASSERT_FALSE(did.node_stays);
+    answer(ZKL_EV_DELETED, ZKL_ANSWER_DENIED, ZKL_ANSWER_NONE);
+    EXPECT_STATE(ZKL_GONE);
+    EXPECT_TOLD(ZKL_NOTICE_NONE, ZKL_OUTCOME_OK);
+    CU_ASSERT_TRUE(did.node_stays);
 }
 
 static void release_of_a_lost_lock_says_so(void)
@@ -1195,6 +1208,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(first_delete_that_finds_no_node_says_that_the_lock_was_lost),
     SUITE_TEST(delete_that_was_not_sent_is_no_delete),
     SUITE_TEST(denied_delete_is_told),
+    SUITE_TEST(denied_delete_after_a_failed_acquire_leaves_the_node_to_the_session),
     SUITE_TEST(release_of_a_lost_lock_says_so),
     SUITE_TEST(release_without_a_lease_says_that_the_lock_was_lost),
     SUITE_TEST(contender_that_expired_waits_again_on_the_next_session),
