@@ -33,6 +33,7 @@ static const char *const step_names[STEP_COUNT] = {
     [STEP_SWEEP] = "sweeps its zombies",
     [STEP_START] = "starts",
     [STEP_RELEASE] = "releases",
+    [STEP_LOOK] = "looks again at the one ahead",
     [STEP_GIVE_UP] = "gives up",
     [STEP_CLOSE] = "is closed",
     [STEP_EXPIRE] = "has its session expired by the server",

@@ -173,6 +173,12 @@ bool driver_needs_sweep(const struct world *world, const struct client *client)
     return zombies_among(client, world->alive) != 0;
 }
 
+bool driver_is_blind(const struct client *client)
+{
+    return setting.is_blind && client->machine.state == ZKL_WAITING && client->machine.is_behind &&
+           client->machine.reads_by_exists;
+}
+
 void driver_sweep(struct world *world, struct client *client)
 {
     sweep(client, world->alive);
@@ -286,7 +292,7 @@ static void finish(struct world *world, struct client *client, enum zkl_event_ty
 
 static void note_watch(struct client *client, const struct message *reply)
 {
-    if (reply->code != ZKL_ANSWER_OK)
+    if (reply->code != ZKL_ANSWER_OK || (setting.is_blind && reply->op == OP_EXISTS_AHEAD))
         return;
     client->watches |= BIT(reply->subject);
     client->missed &= (uint8_t)~BIT(reply->subject);

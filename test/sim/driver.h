@@ -32,5 +32,7 @@ void driver_time_out(struct world *world, struct client *client);
 /* A sweep deletes the zombies that are there. Returns whether there was any that is not being deleted. */
 bool driver_needs_sweep(const struct world *world, const struct client *client);
 void driver_sweep(struct world *world, struct client *client);
+/* Whether nobody tells this waiter when the one ahead is gone: it is looked at now and then. */
+bool driver_is_blind(const struct client *client);
 
 #endif

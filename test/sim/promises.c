@@ -202,7 +202,7 @@ static bool is_still(const struct world *world, const struct client *client)
 
     if (state == ZKL_GONE)
         return !driver_needs_sweep(world, client) && client->request_count == 0;
-    if (state != ZKL_WAITING && state != ZKL_NEW)
+    if ((state != ZKL_WAITING && state != ZKL_NEW) || driver_is_blind(client))
         return false;
     return client->link == LINK_UP && client->life == LIFE_ALIVE && client->lease == LEASE_RUNS &&
            !client->machine.is_blocked && client->request_count == 0 && client->reply_count == 0 &&

@@ -24,6 +24,8 @@ static const struct setting small[] = {
     {.name = "limit-unsent", .clients = 2, .faults = 2, .kinds = KIND(LAPSE) | KIND(FAIL_TO_SEND),
      .is_at_limit = true},
     {.name = "unreadable", .clients = 2, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS, .is_unreadable = true},
+    {.name = "blind", .clients = 2, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS, .is_unreadable = true,
+     .is_blind = true},
 };
 
 static const struct setting large[] = {

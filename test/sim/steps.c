@@ -87,6 +87,8 @@ static void list_owner(struct list *list, const struct world *world, int index)
         add(list, STEP_RELEASE, index, 0);
     if (client->machine.is_blocked)
         add(list, STEP_RETRY, index, 0);
+    if (driver_is_blind(client))
+        add(list, STEP_LOOK, index, !has_bit(world->alive, client->ahead));
     if (client->link == LINK_UP && driver_needs_sweep(world, client))
         add(list, STEP_SWEEP, index, 0);
     if (world->give_ups_left == 0)
@@ -147,6 +149,13 @@ int steps_list(const struct world *world, struct step out_steps[MOST_STEPS])
     return list.count;
 }
 
+/* Steps of the calm course: without heartbeats, since the watches alone have to do, and without looks in vain. */
+static bool is_calm(const struct step *step)
+{
+    return step->kind < STEP_ORDINARY_COUNT && step->kind != STEP_BEAT &&
+           (step->kind != STEP_LOOK || step->argument != 0);
+}
+
 bool steps_calm(const struct world *world, struct step *out_step)
 {
     struct step steps[MOST_STEPS];
@@ -154,8 +163,7 @@ bool steps_calm(const struct world *world, struct step *out_step)
     int best = -1;
 
     for (int i = 0; i < count; i++) {
-        /* Without heartbeats: the watches alone have to do. */
-        if (steps[i].kind < STEP_ORDINARY_COUNT && steps[i].kind != STEP_BEAT && (best < 0 || steps[i].kind < steps[best].kind))
+        if (is_calm(&steps[i]) && (best < 0 || steps[i].kind < steps[best].kind))
             best = i;
     }
     if (best >= 0)
@@ -206,6 +214,9 @@ static void take_of_owner(struct world *world, struct client *client, const stru
         break;
     case STEP_RETRY:
         driver_tell(world, client, ZKL_EV_RETRY);
+        break;
+    case STEP_LOOK:
+        driver_tell(world, client, ZKL_EV_AHEAD_CHANGED);
         break;
     case STEP_RELEASE:
         client->told |= DID_RELEASE;

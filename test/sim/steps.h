@@ -23,6 +23,7 @@ enum step_kind {
     STEP_SWEEP,
     STEP_START,
     STEP_RELEASE,
+    STEP_LOOK,            /* at the one ahead, whose events do not come; argument: it is gone */
     STEP_ORDINARY_COUNT,
 
     /* What may happen, out of a budget. */

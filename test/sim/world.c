@@ -133,7 +133,7 @@ static void get(const struct world *world, struct client *client, struct message
         answer->code = ZKL_ANSWER_NO_NODE;
     } else if (setting.is_unreadable && answer->op == OP_GET_AHEAD) {
         answer->code = ZKL_ANSWER_DENIED;
-    } else if (client->link == LINK_UP) {
+    } else if (client->link == LINK_UP && !(setting.is_blind && answer->op == OP_EXISTS_AHEAD)) {
         client->planted |= BIT(answer->subject);
     }
 }

@@ -142,7 +142,8 @@ struct setting {
     bool has_no_parent;  /* at the start */
     bool is_at_limit;    /* the counter sticks after so many more numbers: */
     int numbers_left;
-    bool is_unreadable;  /* nobody may read another's node */
+    bool is_unreadable;  /* nobody may read another's node, */
+    bool is_blind;       /* nor gets its events, as servers since 3.8.4 have it */
 };
 
 extern struct setting setting;
