@@ -365,6 +365,21 @@ static void disconnection_after_a_lapse_leaves_the_wait_as_it_is(void)
     CU_ASSERT_EQUAL(until_ms(), from_ms + SAFE_MS);
 }
 
+/* There the reconnect itself counts for nothing that could hide them. */
+static void heartbeats_from_before_a_reconnect_do_not_count_after_a_lapse(void)
+{
+    begin();
+    CU_ASSERT_FALSE(zkl_lease_check(&lease, 20000 * MS));
+    write_at(20000);
+    beat_at(24100);
+    zkl_lease_disconnected(&lease, 24200 * MS);
+    connect_at(26000);
+    beat_at(26100);
+    beat_at(26200);
+    write_at(31000);
+    CU_ASSERT_EQUAL(until_ms(), 0);
+}
+
 static void lease_that_was_earned_again_can_lapse_again(void)
 {
     begin();
@@ -570,6 +585,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(write_that_was_sent_before_the_lapse_does_not_start_the_wait),
     SUITE_TEST(wait_after_a_lapse_is_a_second_at_least),
     SUITE_TEST(disconnection_after_a_lapse_leaves_the_wait_as_it_is),
+    SUITE_TEST(heartbeats_from_before_a_reconnect_do_not_count_after_a_lapse),
     SUITE_TEST(lease_that_was_earned_again_can_lapse_again),
     SUITE_TEST(another_timeout_at_a_reconnect_is_a_lapse),
     SUITE_TEST(standalone_counts_from_each_answered_request),
