@@ -43,17 +43,19 @@ static int64_t grace_inside_lease(const struct guard *guard)
     return spare_ms < exec->grace_ms ? spare_ms : exec->grace_ms;
 }
 
+/* Acts first and speaks afterwards: speaking may take its time. */
 static void lose(struct guard *guard)
 {
     const char *path = guard->exec->options->path;
     zklock_loss loss = ZKLOCK_LOSS_NONE;
+    bool is_lost = zklock_state_get(guard->exec->lock, &loss) == ZKLOCK_STATE_LOST;
 
-    if (zklock_state_get(guard->exec->lock, &loss) == ZKLOCK_STATE_LOST)
+    guard->was_lost = true;
+    start_stopping(guard, grace_inside_lease(guard));
+    if (is_lost)
         message_error("%s: the lock was lost (%s); stopping the command", path, zklock_loss_text(loss));
     else
         message_error("%s: the servers do not answer and the lease ends soon; stopping the command", path);
-    guard->was_lost = true;
-    start_stopping(guard, grace_inside_lease(guard));
 }
 
 static void warn_of_loss(struct guard *guard)

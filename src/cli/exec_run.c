@@ -32,9 +32,9 @@ static void suspend(struct run *run)
 {
     if (run->guard.phase != GUARD_RUNNING || exec_suspend(run->guard.exec, &run->guard.job, &run->terminal))
         return;
-    message_error("%s: the lock was lost while stopped; killing the command", run->guard.exec->options->path);
     run->guard.was_lost = true;
     guard_kill(&run->guard);
+    message_error("%s: the lock was lost while stopped; the command was killed", run->guard.exec->options->path);
 }
 
 /* The command itself was stopped, by the terminal or for want of it. */

@@ -11,12 +11,13 @@
 enum { STOP_LIMIT_MS = 1000, STOP_TICK_MS = 20, QUESTION_LIMIT_MS = 2000 };
 
 /* Gives the command time to stop by its own handler, as editors do to put the terminal back. */
-static void await_stop(struct job *job)
+static void await_stop(const struct exec *exec, struct job *job)
 {
     int64_t deadline_ms = clock_boottime_ms() + STOP_LIMIT_MS;
 
     job_reap(job);
-    while (job->has_leader && job->stop_signal == 0 && clock_boottime_ms() < deadline_ms) {
+    while (job->has_leader && job->stop_signal == 0 && clock_boottime_ms() < deadline_ms &&
+           !exec_lease_is_short(exec)) {
         poll(NULL, 0, STOP_TICK_MS);
         job_reap(job);
     }
@@ -47,21 +48,33 @@ static void warn_of_ageing(const struct exec *exec)
                  "will be killed", left);
 }
 
+/*
+ * Whoever shares our process group has not heard of the key that stopped the command: the script that called us, say. One
+ * call for all, since a shell may continue the group as soon as it sees one of them stop; and none at all if it has done
+ * so already, or we would sleep while everybody else goes on.
+ */
+static void stop_ourselves(bool was_by_key)
+{
+    if (!signals_is_continue_pending())
+        kill(was_by_key ? 0 : getpid(), SIGSTOP);
+    signals_drop_job_control();
+}
+
 bool exec_suspend(struct exec *exec, struct job *job, struct terminal *terminal)
 {
     bool had_terminal = terminal->is_handed_over;
+    bool was_by_key = had_terminal && job->stop_signal != 0;
 
     if (job->stop_signal == 0)
         job_signal_group(job, SIGTSTP);
-    await_stop(job);
+    await_stop(exec, job);
     if (!job->has_leader)
         return true;
     /* Nobody of the job may run while there is nobody to stop him: members that caught the signal included. */
-    job_signal_all(job, SIGSTOP);
+    job_freeze(job);
     terminal_take_back(terminal);
     warn_of_ageing(exec);
-    kill(getpid(), SIGSTOP);
-    signals_drop_continue();
+    stop_ourselves(was_by_key);
     if (!zklock_is_held(exec->lock) || exec_lease_is_short(exec) || !is_still_queued(exec) ||
         !zklock_is_held(exec->lock))
         return false;

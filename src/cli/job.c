@@ -1,9 +1,12 @@
 #include "job.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { FREEZE_TRIES = 50, FREEZE_TICK_MS = 5 };
 
 void job_init(struct job *job)
 {
@@ -72,6 +75,29 @@ int job_signal_all(struct job *job, int signal_number)
     }
     job_signal_group(job, signal_number);
     return count;
+}
+
+static bool is_frozen(const struct job *job)
+{
+    struct process_list members;
+    bool is_still = true;
+
+    if (!processes_below(getpid(), &job->strangers, &members))
+        return true;
+    for (size_t i = 0; i < members.count; i++)
+        is_still = is_still && (members.items[i].state == 'T' || members.items[i].state == 't');
+    process_list_clear(&members);
+    return is_still;
+}
+
+/* Bounded: a process in uninterruptible sleep stops only when it wakes. */
+void job_freeze(struct job *job)
+{
+    for (int i = 0; i < FREEZE_TRIES && (i == 0 || !is_frozen(job)); i++) {
+        if (i > 0)
+            poll(NULL, 0, FREEZE_TICK_MS);
+        job_signal_all(job, SIGSTOP);
+    }
 }
 
 int job_count(const struct job *job)

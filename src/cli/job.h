@@ -35,6 +35,9 @@ void job_signal_group(struct job *job, int signal_number);
 /* To every member, wherever it went. Returns how many were there; -1: /proc told nothing, only the group was reached. */
 int job_signal_all(struct job *job, int signal_number);
 
+/* Stops every member, with a signal that nobody can catch, and looks until none is left that may fork another. */
+void job_freeze(struct job *job);
+
 /* How many members are alive; -1: not known (no /proc). */
 int job_count(const struct job *job);
 

@@ -1,6 +1,8 @@
 #include "message.h"
 
+#include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +11,8 @@
 
 #include "safe_text.h"
 
-enum { RAW_SIZE = 2048, LINE_SIZE = 4096 };
+/* A line fits into a pipe at once (PIPE_BUF). */
+enum { RAW_SIZE = 2048, LINE_SIZE = 4096, PATIENCE_MS = 100 };
 
 /* Set once, before a second thread exists. */
 static enum message_level shown_level = MESSAGE_NORMAL;
@@ -34,6 +37,14 @@ enum message_level message_level(void)
     return shown_level;
 }
 
+/* A terminal that was stopped by Ctrl-S, or a full pipe, must not keep a process from guarding its lease. */
+static bool is_writable(void)
+{
+    struct pollfd descriptor = {STDERR_FILENO, POLLOUT, 0};
+
+    return poll(&descriptor, 1, PATIENCE_MS) == 1;
+}
+
 /* One write a line, so that lines of several processes do not mix. A message that cannot be written is lost: nothing
  * better can be done about it. */
 __attribute__((format(printf, 2, 0)))
@@ -47,7 +58,7 @@ static void write_line(const char *prefix, const char *format, va_list arguments
     used = (size_t)snprintf(line, sizeof(line), "zklock: %s", prefix);
     used += safe_text(raw, strlen(raw), line + used, sizeof(line) - used - 1);
     line[used++] = '\n';
-    if (write(STDERR_FILENO, line, used) < 0)
+    if (is_writable() && write(STDERR_FILENO, line, used) < 0)
         return;
 }
 

@@ -78,13 +78,22 @@ bool signals_is_passed_on(int signal_number)
     return is_among(signal_number, passed_on, COUNT(passed_on));
 }
 
-void signals_drop_continue(void)
+/* The kernel drops a pending SIGCONT when a stop signal comes, and the other way round. */
+bool signals_is_continue_pending(void)
+{
+    sigset_t pending;
+
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+}
+
+void signals_drop_job_control(void)
 {
     const struct timespec at_once = {0, 0};
     sigset_t set;
 
     sigemptyset(&set);
     sigaddset(&set, SIGCONT);
-    while (sigtimedwait(&set, NULL, &at_once) == SIGCONT)
+    sigaddset(&set, SIGTSTP);
+    while (sigtimedwait(&set, NULL, &at_once) > 0)
         continue;
 }

@@ -20,7 +20,10 @@ bool signals_ends_wait(int signal_number);
 /* What is passed on to the running command. */
 bool signals_is_passed_on(int signal_number);
 
-/* Drops a SIGCONT that is pending, since it has been acted on. */
-void signals_drop_continue(void);
+/* Whether somebody has continued us since the last signal that stops. */
+bool signals_is_continue_pending(void);
+
+/* Drops TSTP and CONT that are pending, since they have been acted on. */
+void signals_drop_job_control(void);
 
 #endif

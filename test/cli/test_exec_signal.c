@@ -212,6 +212,37 @@ static void stop_key_stops_command_and_zklock(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(process), "the session goes on ageing"));
 }
 
+/* A person's shell, a script of theirs, the command in it: Ctrl-Z brings the prompt back, fg the command. */
+static void script_around_the_command_stops_and_goes_on_with_it(void)
+{
+    const char *script = stage_file("script");
+    char servers[64];
+    char line[8192];
+    const char *arguments[] = {"bash", "--norc", "-i", NULL};
+    const char *environment[] = {servers, "PS1=prompt> ", NULL};
+    struct process_options options = {.arguments = arguments, .environment = environment, .is_on_terminal = true};
+    FILE *file = fopen(script, "we");
+    struct process *shell;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fprintf(file, ZKLOCK_COMMAND " exec " LOCK " -- bash -c 'echo in\"\"ner; while ! read -t 0.2 x; do :; done; "
+                                 "echo got $x'\necho script done\n");
+    fclose(file);
+    snprintf(servers, sizeof(servers), "ZKLOCK_SERVERS=%s", zk_server_address(stage_server));
+    shell = process_start(&options);
+    snprintf(line, sizeof(line), "sh %s\n", script);
+    process_type(shell, line);
+    CU_ASSERT_TRUE_FATAL(process_wait_output(shell, "inner", PATIENCE_MS));
+    process_type(shell, "\x1a");
+    CU_ASSERT_TRUE(process_wait_output(shell, "Stopped", PATIENCE_MS));
+    process_type(shell, "echo at the $((1+1))nd prompt\nfg\n");
+    CU_ASSERT_TRUE(process_wait_output(shell, "at the 2nd prompt", PATIENCE_MS));
+    process_type(shell, "hello\n");
+    CU_ASSERT_TRUE(process_wait_output(shell, "got hello", PATIENCE_MS));
+    CU_ASSERT_TRUE(process_wait_output(shell, "script done", PATIENCE_MS));
+    process_free(shell);
+}
+
 /* As process 1 of a container: whoever loses his parent there becomes zklock's child. */
 static void process_one_reaps_orphans_and_leaves_none(void)
 {
@@ -267,6 +298,7 @@ static const struct suite_test tests[] = {
     ON_STAGE(command_reads_from_the_terminal),
     ON_STAGE(command_gets_the_terminal_when_it_asks_for_it),
     ON_STAGE(stop_key_stops_command_and_zklock),
+    ON_STAGE(script_around_the_command_stops_and_goes_on_with_it),
     ON_STAGE(process_one_reaps_orphans_and_leaves_none),
     ON_STAGE(process_one_passes_term_on),
     SUITE_END

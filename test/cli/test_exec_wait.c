@@ -252,6 +252,22 @@ static void removed_waiter_says_so_and_the_next_one_waits_on(void)
     CU_ASSERT_STRING_EQUAL(stage_output(removed), "");
 }
 
+static void denied_path_is_77_and_names_path_and_right(void)
+{
+    struct ACL only_read[] = {{ZOO_PERM_READ, {(char *)"world", (char *)"anyone"}}};
+    struct ACL_vector nobody_creates = {1, only_read};
+    struct process *process;
+
+    CU_ASSERT_EQUAL_FATAL(observer_create(stage_observer, "/denied", "", 0, NULL), ZOK);
+    CU_ASSERT_EQUAL_FATAL(zoo_set_acl(observer_handle(stage_observer), "/denied", -1, &nobody_creates), ZOK);
+    process = stage_start("exec", "/denied", "--", "echo", "never", NULL);
+    CU_ASSERT_EQUAL(stage_end(process), 77);
+    CU_ASSERT_STRING_EQUAL(stage_output(process), "");
+    CU_ASSERT_EQUAL(stage_lines(stage_error(process)), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "/denied"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "CREATE"));
+}
+
 /* C06: frozen for longer than its session, with a third one holding when it thaws. */
 static void thawed_waiter_does_not_start_its_command(void)
 {
@@ -291,6 +307,7 @@ static const struct suite_test tests[] = {
     ON_STAGE(signal_during_the_create_leaves_no_contender),
     ON_STAGE(signal_that_the_caller_ignores_does_not_end_a_wait),
     ON_STAGE(removed_waiter_says_so_and_the_next_one_waits_on),
+    ON_STAGE(denied_path_is_77_and_names_path_and_right),
     ON_STAGE(thawed_waiter_does_not_start_its_command),
     SUITE_END
 };
