@@ -207,3 +207,28 @@ zklock_test_program(NAME test_fork LABEL server SOURCES test_fork.c LIBS zklock_
     every_call_in_a_forked_child_says_so_at_once
     parent_holds_on_after_the_child_has_ended
     forks_at_any_moment_leave_no_child_stuck)
+
+zklock_test_program(NAME test_lease_live LABEL server SOURCES test_lease_live.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
+    lease_on_one_server_stays_above_two_fifths
+    lease_on_three_servers_stays_above_two_fifths)
+
+zklock_test_program(NAME test_lock_leaks LABEL server SOURCES test_lock_leaks.c LIBS zklock_test_lock_stage TESTS
+    pairs_of_acquire_and_release_leave_nothing
+    tries_of_a_held_lock_leave_nothing
+    waits_for_a_held_lock_leave_nothing
+    objects_freed_while_they_hold_leave_nothing)
+
+# The same for a night.
+zklock_test_program(NAME test_lease_night LABEL nightly SOURCES test_lease_live.c LIBS zklock_test_lock_stage
+    TIMEOUT 900 TESTS
+    lease_on_one_server_stays_above_two_fifths
+    lease_on_three_servers_stays_above_two_fifths)
+target_compile_definitions(test_lease_night PRIVATE WATCHED_SECONDS=600)
+
+zklock_test_program(NAME test_lock_leaks_night LABEL nightly SOURCES test_lock_leaks.c LIBS zklock_test_lock_stage
+    TIMEOUT 3600 TESTS
+    pairs_of_acquire_and_release_leave_nothing
+    tries_of_a_held_lock_leave_nothing
+    waits_for_a_held_lock_leave_nothing
+    objects_freed_while_they_hold_leave_nothing)
+target_compile_definitions(test_lock_leaks_night PRIVATE REPETITIONS=100000)
