@@ -9,7 +9,7 @@ struct child_plan {
     char *const *argv;       /* looked up along PATH, as execvp does */
     char *const *environment;
     int terminal_fd;         /* to be taken into the foreground; -1: not */
-    int output_fd;           /* instead of standard output and error, with no standard input; -1: the caller's */
+    int output_fd; /* instead of standard output and error, with no standard input; -1: the caller's */
 };
 
 struct child {
@@ -18,8 +18,9 @@ struct child {
 };
 
 /*
- * Forks. The child gets a process group of its own, dies when this thread's process does (parent-death signal KILL), has
- * the caller's descriptors, mask and dispositions (see inherit.h), and executes the command. Returns 0 or an errno.
+ * Forks. The child gets a process group of its own, dies when this thread's process does (parent-death signal
+ * KILL), has the caller's descriptors, mask and dispositions (see inherit.h), and executes the command.
+ * Returns 0 or an errno.
  * @thread the one that lives as long as the process: the parent-death signal follows the thread
  */
 int child_start(const struct child_plan *plan, struct child *out_child);

@@ -207,7 +207,8 @@ static int run_rounds(struct demo *demo)
         return status_of(demo, result);
     printf("demo      %d workers, %d rounds each, %s %s, counter %s at %s\n", demo->board.worker_count,
            demo->board.rounds, demo->options->has_no_lock ? "WITHOUT the lock" : "lock", demo->options->lock,
-           demo->options->counter, demo->options->common.servers ? demo->options->common.servers : "localhost:2181");
+           demo->options->counter,
+           demo->options->common.servers ? demo->options->common.servers : "localhost:2181");
     fflush(stdout);
     status = watch_workers(demo);
     return status ? status : conclude(demo, &before);

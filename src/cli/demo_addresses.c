@@ -21,7 +21,8 @@ struct list {
 /* libzookeeper wants "::1:2181", without brackets. */
 static void add(struct list *list, const char *host, const char *port)
 {
-    int written = snprintf(list->text + list->used, LIST_SIZE - list->used, "%s%s:%s", list->used ? "," : "", host, port);
+    int written = snprintf(list->text + list->used, LIST_SIZE - list->used, "%s%s:%s", list->used ? "," : "",
+                           host, port);
 
     if (written < 0 || (size_t)written >= LIST_SIZE - list->used) {
         list->text[list->used] = '\0';
@@ -40,7 +41,8 @@ static bool resolve(struct list *list, const char *host, const char *port)
     if (getaddrinfo(host, port, &hints, &found) != 0)
         return false;
     for (const struct addrinfo *entry = found; entry; entry = entry->ai_next) {
-        if (getnameinfo(entry->ai_addr, entry->ai_addrlen, numeric, sizeof(numeric), NULL, 0, NI_NUMERICHOST) == 0)
+        if (getnameinfo(entry->ai_addr, entry->ai_addrlen, numeric, sizeof(numeric), NULL, 0,
+                        NI_NUMERICHOST) == 0)
             add(list, numeric, port);
     }
     freeaddrinfo(found);

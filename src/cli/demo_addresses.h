@@ -1,4 +1,5 @@
-/* A server list as libzookeeper can bear it: numeric, since it would ask a name service at every turn of its thread. */
+/* A server list as libzookeeper can bear it: numeric, since it would ask a name service at every turn of its
+ * thread. */
 #ifndef CLI_DEMO_ADDRESSES_H
 #define CLI_DEMO_ADDRESSES_H
 
@@ -10,7 +11,8 @@ struct demo_addresses {
     char *chroot; /* "" or "/a/b" */
 };
 
-/* `servers` has passed zklock_servers_check(); NULL: the default. May block in the resolver. False: `problem` says why. */
+/* `servers` has passed zklock_servers_check(); NULL: the default. May block in the resolver. False: `problem`
+ * says why. */
 bool demo_addresses_init(struct demo_addresses *addresses, const char *servers, char *problem, size_t size);
 void demo_addresses_clear(struct demo_addresses *addresses);
 

@@ -26,7 +26,9 @@ static size_t turns_size(const struct demo_board *board)
 
 bool demo_board_open(struct demo_board *board, int worker_count, int rounds)
 {
-    *board = (struct demo_board){.worker_count = worker_count, .rounds = rounds, .turn_capacity = rounds + SPARE_TURNS};
+    *board = (struct demo_board){.worker_count = worker_count,
+                                 .rounds = rounds,
+                                 .turn_capacity = rounds + SPARE_TURNS};
     board->workers = map(workers_size(board));
     board->turns = map(turns_size(board));
     if (board->workers && board->turns)

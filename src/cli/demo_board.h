@@ -1,6 +1,6 @@
 /*
- * What the demonstration's processes know of each other: shared memory in which every worker writes its own part only.
- * Times are of CLOCK_BOOTTIME, so that they can be compared on one host.
+ * What the demonstration's processes know of each other: shared memory in which every worker writes its own
+ * part only. Times are of CLOCK_BOOTTIME, so that they can be compared on one host.
  */
 #ifndef CLI_DEMO_BOARD_H
 #define CLI_DEMO_BOARD_H

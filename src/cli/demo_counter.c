@@ -32,7 +32,8 @@ void demo_counter_parse(const char *text, struct demo_reading *out_reading)
     sscanf(text, "%" SCNd64 " %" SCNu64, &out_reading->value, &out_reading->token);
 }
 
-static void set_paths(struct demo_counter *counter, const struct demo_counter_options *options, const char *chroot)
+static void set_paths(struct demo_counter *counter, const struct demo_counter_options *options,
+                      const char *chroot)
 {
     snprintf(counter->lock, DEMO_PATH_SIZE, "%s%s", chroot, options->lock);
     snprintf(counter->counter, DEMO_PATH_SIZE, "%s%s", chroot, options->counter);
@@ -106,7 +107,8 @@ enum demo_result demo_counter_read(struct demo_counter *counter, struct demo_rea
     return code == ZOK ? DEMO_DONE : demo_counter_fail(code, "read", counter->counter);
 }
 
-/* What the servers have of this worker's tally; nobody else writes there. Behind a quorum write, as every reading. */
+/* What the servers have of this worker's tally; nobody else writes there. Behind a quorum write, as every
+ * reading. */
 static int look_up_tally(struct demo_counter *counter)
 {
     zoo_op_t barrier;
@@ -130,8 +132,8 @@ static int look_up_tally(struct demo_counter *counter)
     return code;
 }
 
-/* Moves the tally's version on without changing its value: whatever of an older request is still on its way to the
- * server's tables is void from here on. */
+/* Moves the tally's version on without changing its value: whatever of an older request is still on its way
+ * to the server's tables is void from here on. */
 static int void_late_writes(struct demo_counter *counter)
 {
     char text[32];
@@ -190,7 +192,8 @@ static int write_once(struct demo_counter *counter, const struct demo_reading *w
     }
     /* Any version: this is the write that only the lock protects. */
     zoo_set_op_init(&operations[count++], counter->counter, value, (int)strlen(value), -1, NULL);
-    zoo_set_op_init(&operations[count++], counter->tally, added, (int)strlen(added), counter->tally_version, NULL);
+    zoo_set_op_init(&operations[count++], counter->tally, added, (int)strlen(added), counter->tally_version,
+                    NULL);
     call = demo_link_multi(counter->link, operations, count);
     code = demo_link_await(counter->link, call);
     demo_call_drop(call);

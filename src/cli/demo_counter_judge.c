@@ -117,7 +117,8 @@ static int sum_tallies(struct demo_counter *counter, const struct demo_call *lis
     return code;
 }
 
-/* A balance is true when the counter stood still while the tallies were read: every write changes its version. */
+/* A balance is true when the counter stood still while the tallies were read: every write changes its
+ * version. */
 static int balance_once(struct demo_counter *counter, struct demo_balance *out_balance, bool *out_is_still)
 {
     struct demo_call *before;
@@ -190,7 +191,8 @@ static bool has_other_run(const struct demo_counter *counter, const struct demo_
     return false;
 }
 
-/* All or nothing: the counter cannot be deleted while a child is left, and somebody who came in meanwhile is one. */
+/* All or nothing: the counter cannot be deleted while a child is left, and somebody who came in meanwhile is
+ * one. */
 static int remove_all(struct demo_counter *counter, const struct demo_call *list)
 {
     char(*paths)[DEMO_PATH_SIZE + 256] = calloc((size_t)list->name_count + 1, sizeof(*paths));

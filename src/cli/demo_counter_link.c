@@ -239,15 +239,16 @@ struct demo_call *demo_link_create(struct demo_link *link, const char *path, con
 
     if (!call)
         return NULL;
-    return handed_on(call, zoo_acreate(link->handle, path, data, (int)strlen(data), &ZOO_OPEN_ACL_UNSAFE, flags,
-                                       take_path, call));
+    return handed_on(call, zoo_acreate(link->handle, path, data, (int)strlen(data), &ZOO_OPEN_ACL_UNSAFE,
+                                       flags, take_path, call));
 }
 
 struct demo_call *demo_link_multi(struct demo_link *link, const zoo_op_t *operations, int count)
 {
     struct demo_call *call = link->handle ? call_new(link, count) : NULL;
 
-    return call ? handed_on(call, zoo_amulti(link->handle, count, operations, call->results, take_code, call)) : NULL;
+    return call ? handed_on(call, zoo_amulti(link->handle, count, operations, call->results, take_code, call))
+                : NULL;
 }
 
 static bool is_unknown(int code)

@@ -1,6 +1,6 @@
 /*
- * The demonstration's own connection to ZooKeeper, beside zklock's and without touching it: asynchronous requests, each
- * awaited for a bounded time. Only demo_counter*.c know of it.
+ * The demonstration's own connection to ZooKeeper, beside zklock's and without touching it: asynchronous
+ * requests, each awaited for a bounded time. Only demo_counter*.c know of it.
  *
  * @thread one: the process's main thread; libzookeeper's threads only write into a call and ring the bell
  */
@@ -32,11 +32,13 @@ struct demo_call {
     zoo_op_result_t results[];
 };
 
-/* `addresses` numeric, as libzookeeper takes them; copied. Readable `stop_fd` ends every wait. NULL without memory. */
+/* `addresses` numeric, as libzookeeper takes them; copied. Readable `stop_fd` ends every wait. NULL without
+ * memory. */
 struct demo_link *demo_link_new(const char *addresses, int timeout_ms, int stop_fd);
 void demo_link_free(struct demo_link *link);
 
-/* Waits for a connection, with a new session if the old one expired. ZOK, ZCONNECTIONLOSS or DEMO_STOPPED_CODE. */
+/* Waits for a connection, with a new session if the old one expired. ZOK, ZCONNECTIONLOSS or
+ * DEMO_STOPPED_CODE. */
 int demo_link_connect(struct demo_link *link, int64_t deadline_ms);
 
 /* The session in use; changes when one expires. 0 before the first. */

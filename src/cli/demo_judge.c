@@ -32,7 +32,8 @@ static int connect_session(struct demo_judge *judge)
 }
 
 /* Also without a lock the session is what tells whether there is a server. */
-int demo_judge_open(struct demo_judge *judge, const struct demo_options *options, const char *run, int stop_fd)
+int demo_judge_open(struct demo_judge *judge, const struct demo_options *options, const char *run,
+                    int stop_fd)
 {
     const struct demo_counter_options counter_options = {
         .servers = options->common.servers,
@@ -91,7 +92,8 @@ static enum demo_result enter(struct demo_judge *judge)
     if (zklock_status_is_retriable(status))
         return is_told_to_stop(judge, -1, CONNECT_SLICE_MS) ? DEMO_STOPPED : DEMO_NOT_DONE;
     zklock_detail(judge->lock, detail, sizeof(detail));
-    message_error("demo: %s: %s%s%s", judge->options->lock, zklock_status_text(status), detail[0] ? ": " : "", detail);
+    message_error("demo: %s: %s%s%s", judge->options->lock, zklock_status_text(status), detail[0] ? ": " : "",
+                  detail);
     return DEMO_FAILED;
 }
 

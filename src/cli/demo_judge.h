@@ -15,7 +15,8 @@ struct demo_judge {
 };
 
 /* Connects. Starts threads: no fork afterwards. Returns 0 or the exit status, having said why. */
-int demo_judge_open(struct demo_judge *judge, const struct demo_options *options, const char *run, int stop_fd);
+int demo_judge_open(struct demo_judge *judge, const struct demo_options *options, const char *run,
+                    int stop_fd);
 void demo_judge_close(struct demo_judge *judge);
 
 /* The balance at a moment at which nobody is inside: under the lock, if there is one. */

@@ -25,7 +25,8 @@ static const char help[] =
     "Exit status: 0 all is right; 1 updates were lost, two were inside at once, or a\n"
     "token fell; 64 usage; 69 no server.\n";
 
-static enum options_result read_table(int argc, char **argv, struct demo_options *options, struct words *words)
+static enum options_result read_table(int argc, char **argv, struct demo_options *options,
+                                      struct words *words)
 {
     struct option_rule common[COMMON_RULES];
     const struct option_rule rules[] = {

@@ -23,7 +23,8 @@ static int compare_number(const void *left, const void *right)
 /* All turns of all workers, by their start. NULL without memory. */
 static struct demo_turn *sorted_turns(const struct demo_board *board, int *out_count)
 {
-    struct demo_turn *turns = calloc((size_t)board->worker_count * (size_t)board->turn_capacity + 1, sizeof(*turns));
+    struct demo_turn *turns =
+        calloc((size_t)board->worker_count * (size_t)board->turn_capacity + 1, sizeof(*turns));
     int count = 0;
 
     for (int worker = 0; turns && worker < board->worker_count; worker++) {
@@ -55,8 +56,8 @@ static void judge_order(const struct demo_turn *turns, int count, struct demo_ve
     }
 }
 
-/* From one worker's leaving to the next one's entering, where the next one was waiting and nobody of another host came
- * between. */
+/* From one worker's leaving to the next one's entering, where the next one was waiting and nobody of another
+ * host came between. */
 static int64_t median_hand_over(const struct demo_turn *turns, int count)
 {
     int64_t *gaps = calloc((size_t)count + 1, sizeof(*gaps));
@@ -137,8 +138,8 @@ static void print_conclusion(const struct demo_verdict *verdict)
 
 void demo_verdict_print(const struct demo_verdict *verdict, bool has_colours)
 {
-    printf("counter   expected %" PRId64 " = %" PRId64 " at the start + %" PRId64 " here", verdict->start + verdict->added,
-           verdict->start, verdict->added_here);
+    printf("counter   expected %" PRId64 " = %" PRId64 " at the start + %" PRId64 " here",
+           verdict->start + verdict->added, verdict->start, verdict->added_here);
     if (verdict->added != verdict->added_here)
         printf(" + %" PRId64 " by other runs", verdict->added - verdict->added_here);
     printf("; found %" PRId64 "\n", verdict->found);

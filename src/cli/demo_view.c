@@ -32,7 +32,8 @@ void demo_view_open(struct demo_view *view, const struct demo_board *board, int6
 }
 
 /* Adds what of [from, to) falls into each slot of the window that begins at `window_ns`. */
-static void cover(int64_t slots[STRIP_COLUMNS], int64_t slot_ns, int64_t window_ns, int64_t from_ns, int64_t to_ns)
+static void cover(int64_t slots[STRIP_COLUMNS], int64_t slot_ns, int64_t window_ns, int64_t from_ns,
+                  int64_t to_ns)
 {
     for (int i = 0; i < STRIP_COLUMNS; i++) {
         int64_t first = window_ns + i * slot_ns;

@@ -81,7 +81,8 @@ static enum demo_result think(struct worker *worker)
     while ((left_ns = end_ns - clock_boottime_ns()) > 0) {
         int limit_ms = (int)((left_ns + 999999) / 1000000);
 
-        if (rest(worker, worker->lock ? worker->lock_fd : -1, limit_ms < LOOK_EVERY_MS ? limit_ms : LOOK_EVERY_MS))
+        if (rest(worker, worker->lock ? worker->lock_fd : -1,
+                 limit_ms < LOOK_EVERY_MS ? limit_ms : LOOK_EVERY_MS))
             return DEMO_STOPPED;
         if (worker->lock)
             zklock_fd_clear(worker->lock);

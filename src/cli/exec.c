@@ -77,7 +77,8 @@ static void keep_holding(const struct exec *exec, const struct exec_outcome *out
     struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->lock_fd, POLLIN, 0}};
     int64_t left_ms;
 
-    while ((left_ms = until_ms - clock_boottime_ms()) > 0 && zklock_is_held(exec->lock) && !is_told_to_go(exec)) {
+    while ((left_ms = until_ms - clock_boottime_ms()) > 0 && zklock_is_held(exec->lock) &&
+           !is_told_to_go(exec)) {
         zklock_fd_clear(exec->lock);
         poll(descriptors, 2, left_ms < 1000 ? (int)left_ms : 1000);
     }
@@ -96,7 +97,8 @@ static int release(struct exec *exec, const struct exec_outcome *outcome, bool *
         return EXIT_LOST;
     }
     if (status == ZKLOCK_DENIED)
-        message_warn("%s: the server refuses the release; the contender goes with the session", exec->options->path);
+        message_warn("%s: the server refuses the release; the contender goes with the session",
+                     exec->options->path);
     return outcome->status;
 }
 

@@ -1,4 +1,5 @@
-/* The parts of "zklock exec", in the order in which they run: acquire, run, finish. One thread: the main one. */
+/* The parts of "zklock exec", in the order in which they run: acquire, run, finish. One thread: the
+ * main one. */
 #ifndef CLI_EXEC_H
 #define CLI_EXEC_H
 
@@ -29,7 +30,8 @@ struct exec_outcome {
 /* No exit status yet. 0 is one: -E 0 asks for it when the lock is not had. */
 enum { EXEC_GOES_ON = -1 };
 
-/* Returns EXEC_GOES_ON when the lock is held with enough of its lease left, else the exit status, and has said why. */
+/* Returns EXEC_GOES_ON when the lock is held with enough of its lease left, else the exit status, and has
+ * said why. */
 int exec_acquire(struct exec *exec);
 
 /* Whether the lease has so little left that the command has to be stopped now. */
@@ -39,8 +41,8 @@ bool exec_lease_is_short(const struct exec *exec);
 void exec_run(struct exec *exec, struct exec_outcome *out_outcome);
 
 /*
- * Stops the job and then this process, as a terminal's Ctrl-Z asks for, and goes on when somebody continues it. False:
- * the lock is not held any more, and the job has to be killed without being continued first.
+ * Stops the job and then this process, as a terminal's Ctrl-Z asks for, and goes on when somebody continues
+ * it. False: the lock is not held any more, and the job has to be killed without being continued first.
  */
 bool exec_suspend(struct exec *exec, struct job *job, struct terminal *terminal);
 

@@ -48,8 +48,8 @@ static int end_by_signal(struct exec *exec, int number)
     return 128 + number;
 }
 
-/* -w covers connecting too; a connect timeout given beside it counts as well. No wait at all is -n by another name: one
- * question, which takes a connection. */
+/* -w covers connecting too; a connect timeout given beside it counts as well. No wait at all is -n by another
+ * name: one question, which takes a connection. */
 static int64_t connect_limit_ms(const struct exec_options *options)
 {
     int64_t own_ms = connection_limit_ms(&options->common);
@@ -95,14 +95,17 @@ static int settle_times(struct exec *exec)
     if (zklock_session_info_get(exec->session, &info) != ZKLOCK_OK)
         return EXIT_INTERNAL;
     exec->session_timeout_ms = info.session_timeout_ms;
-    exec->reserve_ms = exec->session_timeout_ms / 16 < RESERVE_MS ? exec->session_timeout_ms / 16 : RESERVE_MS;
+    exec->reserve_ms =
+        exec->session_timeout_ms / 16 < RESERVE_MS ? exec->session_timeout_ms / 16 : RESERVE_MS;
     exec->grace_ms = exec->options->grace_ms >= 0 ? exec->options->grace_ms : exec->session_timeout_ms / 5;
     if (exec->grace_ms <= exec_options_most_grace_ms(exec->session_timeout_ms))
         return 0;
     number_print_seconds(exec_options_most_grace_ms(exec->session_timeout_ms), most, sizeof(most));
     number_print_seconds(exec->session_timeout_ms, granted, sizeof(granted));
-    message_usage("exec: option -k, --kill-after: the server granted a session timeout of %s s, and the grace may be at "
-                  "most 0.3 of it; give at most %s", granted, most);
+    message_usage(
+        "exec: option -k, --kill-after: the server granted a session timeout of %s s, and the grace may be "
+        "at most 0.3 of it; give at most %s",
+        granted, most);
     return EXIT_USAGE;
 }
 
@@ -171,7 +174,8 @@ static int fail(const struct exec *exec, zklock_status status)
         describe_holder(exec, false, detail, sizeof(detail));
         number_print_seconds(exec->options->wait_ms, waited, sizeof(waited));
         if (exec->options->wait_ms > 0)
-            message_error("%s: not acquired within %s s: %s", path, waited, detail[0] ? detail : "others were ahead");
+            message_error("%s: not acquired within %s s: %s", path, waited,
+                          detail[0] ? detail : "others were ahead");
         else
             message_error("%s: not acquired: %s", path, detail[0] ? detail : "somebody was ahead");
         return (int)exec->options->conflict_exit;
@@ -189,7 +193,9 @@ static int fail(const struct exec *exec, zklock_status status)
     }
 }
 
-/* Waits for the result or a signal. Returns EXEC_GOES_ON with the result in *out_status, or the exit status. */
+/* Waits for the result or a signal. Returns EXEC_GOES_ON with the result in *out_status, or the
+
+ * exit status. */
 static int await_result(struct exec *exec, zklock_status *out_status)
 {
     struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->lock_fd, POLLIN, 0}};
@@ -217,7 +223,8 @@ bool exec_lease_is_short(const struct exec *exec)
     return zklock_remaining_ms(exec->lock) <= exec->grace_ms + exec->reserve_ms;
 }
 
-/* A grant may come at the end of a lease. Waits for the next heartbeat, which lengthens it; false: it was lost. */
+/* A grant may come at the end of a lease. Waits for the next heartbeat, which lengthens it; false: it was
+ * lost. */
 static int await_lease(struct exec *exec, bool *out_is_held)
 {
     struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->lock_fd, POLLIN, 0}};
@@ -234,7 +241,8 @@ static int await_lease(struct exec *exec, bool *out_is_held)
     return EXEC_GOES_ON;
 }
 
-/* One acquire. *out_is_held stays false when the lock was granted and lost again before the command could start. */
+/* One acquire. *out_is_held stays false when the lock was granted and lost again before the command could
+ * start. */
 static int acquire_once(struct exec *exec, bool *out_is_held)
 {
     int64_t limit_ms = exec->options->is_nonblocking ? 0 : left_ms(exec->deadline_ms);

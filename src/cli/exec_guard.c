@@ -89,7 +89,8 @@ static void watch_silence(struct guard *guard)
         return;
     guard->has_warned_of_silence = true;
     number_print_seconds(zklock_remaining_ms(guard->exec->lock), left, sizeof(left));
-    message_warn("%s: the servers do not answer; the lock is held for another %s s", guard->exec->options->path, left);
+    message_warn("%s: the servers do not answer; the lock is held for another %s s",
+                 guard->exec->options->path, left);
 }
 
 /* Looks after the lock while the command runs; returns when to look again. */
@@ -120,8 +121,8 @@ static void end_stopping(struct guard *guard)
     int left = job_count(&guard->job);
 
     if (left > 0)
-        message_warn("%d process%s of the command could not be killed (uninterruptible, or another user's)", left,
-                     left == 1 ? "" : "es");
+        message_warn("%d process%s of the command could not be killed (uninterruptible, or another user's)",
+                     left, left == 1 ? "" : "es");
     guard->phase = GUARD_OVER;
 }
 
@@ -166,8 +167,10 @@ void guard_end_command(struct guard *guard)
         start_stopping(guard, grace_inside_lease(guard));
         return;
     }
-    message_warn("the command left %d process%s running in the background, without the lock; --kill-leftovers would "
-                 "end %s", left, left == 1 ? "" : "es", left == 1 ? "it" : "them");
+    message_warn(
+        "the command left %d process%s running in the background, without the lock; --kill-leftovers would "
+        "end %s",
+        left, left == 1 ? "" : "es", left == 1 ? "it" : "them");
 }
 
 int64_t guard_watch(struct guard *guard)

@@ -1,6 +1,6 @@
 /*
- * What looks after the command while it runs: the lock, the lease and the way to the end. The lock is asked by the clock
- * at every turn, never remembered.
+ * What looks after the command while it runs: the lock, the lease and the way to the end. The lock is asked
+ * by the clock at every turn, never remembered.
  */
 #ifndef CLI_EXEC_GUARD_H
 #define CLI_EXEC_GUARD_H
@@ -26,7 +26,9 @@ struct guard {
     bool was_lost;
 };
 
-/* One look at the lock, or at the job that is being stopped. Returns in how many milliseconds to look again. */
+/* One look at the lock, or at the job that is being stopped. Returns in how many milliseconds to
+
+ * look again. */
 int64_t guard_watch(struct guard *guard);
 
 /* The command has ended by itself: what of the lock, and of what it left running? */

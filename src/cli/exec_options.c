@@ -73,7 +73,8 @@ static void init(struct exec_options *options)
     common_options_init(&options->common);
 }
 
-static enum options_result read_table(int argc, char **argv, struct exec_options *options, struct words *words)
+static enum options_result read_table(int argc, char **argv, struct exec_options *options,
+                                      struct words *words)
 {
     struct option_rule common[COMMON_RULES];
     const struct option_rule rules[] = {
@@ -103,8 +104,10 @@ static bool check_grace(const struct exec_options *options)
     if (options->grace_ms <= most_ms)
         return true;
     number_print_seconds(most_ms, most, sizeof(most));
-    message_usage("exec: option -k, --kill-after: more than 0.3 of the session timeout leaves no time to stop the "
-                  "command inside the lease; give at most %s, or a longer -T", most);
+    message_usage(
+        "exec: option -k, --kill-after: more than 0.3 of the session timeout leaves no time to stop the "
+        "command inside the lease; give at most %s, or a longer -T",
+        most);
     return false;
 }
 

@@ -34,7 +34,8 @@ static void suspend(struct run *run)
         return;
     run->guard.was_lost = true;
     guard_kill(&run->guard);
-    message_error("%s: the lock was lost while stopped; the command was killed", run->guard.exec->options->path);
+    message_error("%s: the lock was lost while stopped; the command was killed",
+                  run->guard.exec->options->path);
 }
 
 /* The command itself was stopped, by the terminal or for want of it. */
@@ -44,7 +45,8 @@ static void notice_stop(struct run *run)
 
     if (run->guard.job.stop_signal == 0 || run->guard.phase != GUARD_RUNNING)
         return;
-    if (wants_terminal && !run->terminal.is_handed_over && terminal_give(&run->terminal, run->guard.job.child.pid)) {
+    if (wants_terminal && !run->terminal.is_handed_over &&
+        terminal_give(&run->terminal, run->guard.job.child.pid)) {
         run->guard.job.stop_signal = 0;
         job_signal_group(&run->guard.job, SIGCONT);
     } else if (run->terminal.is_handed_over || (wants_terminal && run->terminal.fd >= 0)) {
@@ -70,8 +72,9 @@ static void take_signals(struct run *run)
 
 static void await_event(struct run *run)
 {
-    struct pollfd descriptors[] = {
-        {run->guard.exec->signal_fd, POLLIN, 0}, {run->guard.exec->lock_fd, POLLIN, 0}, {run->timer_fd, POLLIN, 0}};
+    struct pollfd descriptors[] = {{run->guard.exec->signal_fd, POLLIN, 0},
+                                   {run->guard.exec->lock_fd, POLLIN, 0},
+                                   {run->timer_fd, POLLIN, 0}};
     uint64_t expirations;
 
     poll(descriptors, 3, -1);

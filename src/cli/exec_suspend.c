@@ -23,7 +23,8 @@ static void await_stop(const struct exec *exec, struct job *job)
     }
 }
 
-/* Asks a server whether our contender is still there. No answer leaves it to the lease, which the clock knows. */
+/* Asks a server whether our contender is still there. No answer leaves it to the lease, which the clock
+ * knows. */
 static bool is_still_queued(struct exec *exec)
 {
     char own[512];
@@ -44,14 +45,16 @@ static void warn_of_ageing(const struct exec *exec)
     char left[32];
 
     number_print_seconds(zklock_remaining_ms(exec->lock), left, sizeof(left));
-    message_warn("stopped; the session goes on ageing: unless continued within %s s the lock is lost and the command "
-                 "will be killed", left);
+    message_warn(
+        "stopped; the session goes on ageing: unless continued within %s s the lock is lost and the command "
+        "will be killed",
+        left);
 }
 
 /*
- * Whoever shares our process group has not heard of the key that stopped the command: the script that called us, say. One
- * call for all, since a shell may continue the group as soon as it sees one of them stop; and none at all if it has done
- * so already, or we would sleep while everybody else goes on.
+ * Whoever shares our process group has not heard of the key that stopped the command: the script that called
+ * us, say. One call for all, since a shell may continue the group as soon as it sees one of them stop; and
+ * none at all if it has done so already, or we would sleep while everybody else goes on.
  */
 static void stop_ourselves(bool was_by_key)
 {
@@ -70,7 +73,8 @@ bool exec_suspend(struct exec *exec, struct job *job, struct terminal *terminal)
     await_stop(exec, job);
     if (!job->has_leader)
         return true;
-    /* Nobody of the job may run while there is nobody to stop him: members that caught the signal included. */
+    /* Nobody of the job may run while there is nobody to stop him: members that caught the
+     * signal included. */
     job_freeze(job);
     terminal_take_back(terminal);
     warn_of_ageing(exec);

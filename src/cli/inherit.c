@@ -41,7 +41,9 @@ static bool remember(int descriptor)
     return true;
 }
 
-/* Without /proc there is no list to read; asking number by number finds what an ordinary caller hands over. */
+/* Without /proc there is no list to read; asking number by number finds what an ordinary caller
+
+ * hands over. */
 static bool record_by_asking(void)
 {
     for (int descriptor = 0; descriptor < 1024; descriptor++) {
@@ -82,8 +84,8 @@ static void record_signals(void)
     }
 }
 
-/* SIGCHLD ignored would lose the command's status; the other three could end or stop a process that holds a lock for
- * nothing but a message that nobody reads. */
+/* SIGCHLD ignored would lose the command's status; the other three could end or stop a process that holds a
+ * lock for nothing but a message that nobody reads. */
 static void set_own_dispositions(void)
 {
     signal(SIGCHLD, SIG_DFL);

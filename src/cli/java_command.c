@@ -41,8 +41,9 @@ static char *find_classes(void)
     }
     if (access(DEBIAN_JAR, R_OK) == 0)
         return strdup(DEBIAN_CLASSES);
-    message_error("no ZooKeeper server here: install Debian's package zookeeper, or set ZOOKEEPER_HOME to the directory "
-                  "of an unpacked release");
+    message_error(
+        "no ZooKeeper server here: install Debian's package zookeeper, or set ZOOKEEPER_HOME to the "
+        "directory of an unpacked release");
     return NULL;
 }
 
@@ -85,14 +86,16 @@ static void add(struct java_command *command, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    if (command->count < JAVA_COMMAND_WORDS && vasprintf(&command->words[command->count], format, arguments) >= 0)
+    if (command->count < JAVA_COMMAND_WORDS &&
+        vasprintf(&command->words[command->count], format, arguments) >= 0)
         command->count++;
     va_end(arguments);
     command->words[command->count] = NULL;
 }
 
 /* A server that lives for minutes wants a quick start and little memory. */
-static void compose(struct java_command *command, const char *java, const char *classes, const char *directory)
+static void compose(struct java_command *command, const char *java, const char *classes,
+                    const char *directory)
 {
     static const char *const flags[] = {
         "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.jmx.log4j.disable=true",

@@ -11,7 +11,8 @@ struct java_command {
     int count;
 };
 
-/* For a server whose configuration is `directory`/zoo.cfg. False, with a message, when Java or ZooKeeper is missing. */
+/* For a server whose configuration is `directory`/zoo.cfg. False, with a message, when Java or ZooKeeper is
+ * missing. */
 bool java_command_init(struct java_command *command, const char *directory);
 void java_command_clear(struct java_command *command);
 

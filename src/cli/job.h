@@ -1,6 +1,6 @@
 /*
- * The command and everything it started, re-parented members included: zklock is their sub-reaper, so that whoever loses
- * his parent becomes zklock's own child and stays in sight.
+ * The command and everything it started, re-parented members included: zklock is their sub-reaper, so that
+ * whoever loses his parent becomes zklock's own child and stays in sight.
  */
 #ifndef CLI_JOB_H
 #define CLI_JOB_H
@@ -32,10 +32,12 @@ void job_reap(struct job *job);
 /* To the command's process group, as a terminal would. */
 void job_signal_group(struct job *job, int signal_number);
 
-/* To every member, wherever it went. Returns how many were there; -1: /proc told nothing, only the group was reached. */
+/* To every member, wherever it went. Returns how many were there; -1: /proc told nothing, only the group was
+ * reached. */
 int job_signal_all(struct job *job, int signal_number);
 
-/* Stops every member, with a signal that nobody can catch, and looks until none is left that may fork another. */
+/* Stops every member, with a signal that nobody can catch, and looks until none is left that may fork
+ * another. */
 void job_freeze(struct job *job);
 
 /* How many members are alive; -1: not known (no /proc). */

@@ -45,8 +45,8 @@ static bool is_writable(void)
     return poll(&descriptor, 1, PATIENCE_MS) == 1;
 }
 
-/* One write a line, so that lines of several processes do not mix. A message that cannot be written is lost: nothing
- * better can be done about it. */
+/* One write a line, so that lines of several processes do not mix. A message that cannot be written is lost:
+ * nothing better can be done about it. */
 __attribute__((format(printf, 2, 0)))
 static void write_line(const char *prefix, const char *format, va_list arguments)
 {
@@ -62,12 +62,12 @@ static void write_line(const char *prefix, const char *format, va_list arguments
         return;
 }
 
-#define WRITE_FORMATTED(prefix)                                                                               \
-    do {                                                                                                      \
-        va_list arguments;                                                                                    \
-        va_start(arguments, format);                                                                          \
-        write_line(prefix, format, arguments);                                                                \
-        va_end(arguments);                                                                                    \
+#define WRITE_FORMATTED(prefix)                \
+    do {                                       \
+        va_list arguments;                     \
+        va_start(arguments, format);           \
+        write_line(prefix, format, arguments); \
+        va_end(arguments);                     \
     } while (0)
 
 void message_usage(const char *format, ...)

@@ -1,6 +1,6 @@
 /*
- * What zklock says on standard error: one line a message, with the prefix "zklock: ", in one write. Text of strangers
- * is made safe: control characters, direction marks and what is no UTF-8 are shown as escapes.
+ * What zklock says on standard error: one line a message, with the prefix "zklock: ", in one write. Text of
+ * strangers is made safe: control characters, direction marks and what is no UTF-8 are shown as escapes.
  */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
@@ -18,7 +18,8 @@ enum message_level {
 void message_set_level(enum message_level level);
 enum message_level message_level(void);
 
-/* Any thread. message_usage() is shown under -q too, message_story() only with -v and with the time since the start. */
+/* Any thread. message_usage() is shown under -q too, message_story() only with -v and with the time since the
+ * start. */
 void message_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

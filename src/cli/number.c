@@ -28,7 +28,8 @@ static bool refuse(const char *text, size_t at, const char *what, struct number_
     else if (text[at] == '\0')
         tell(out_problem, "'%s': ends at character %zu where a digit is missing; %s", text, at, what);
     else
-        tell(out_problem, "'%s': character %zu ('%c') does not belong there; %s", text, at + 1, text[at], what);
+        tell(out_problem, "'%s': character %zu ('%c') does not belong there; %s", text, at + 1, text[at],
+             what);
     return false;
 }
 

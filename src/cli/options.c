@@ -76,7 +76,8 @@ static int rule_code(const struct reader *reader, int index)
     return reader->rules[index].letter ? reader->rules[index].letter : FIRST_LONG_ONLY + index;
 }
 
-/* The leading '-' has getopt hand out words in their order, whatever POSIXLY_CORRECT says; ':' keeps it quiet. */
+/* The leading '-' has getopt hand out words in their order, whatever POSIXLY_CORRECT says; ':' keeps it
+ * quiet. */
 static void prepare(struct reader *reader)
 {
     char *letters = stpcpy(reader->letters, "-:");
@@ -159,13 +160,16 @@ static void complain(const struct reader *reader, int code, const char *text)
     if (rule)
         name_option(rule, name, sizeof(name));
     if (code == ':' && rule)
-        message_usage("%s: option %s needs a value; see zklock %s --help", reader->subcommand, name, reader->subcommand);
+        message_usage("%s: option %s needs a value; see zklock %s --help", reader->subcommand, name,
+                      reader->subcommand);
     else if (rule)
         message_usage("%s: option %s takes no value", reader->subcommand, name);
     else if (optopt)
-        message_usage("%s: unknown option '-%c'; see zklock %s --help", reader->subcommand, optopt, reader->subcommand);
+        message_usage("%s: unknown option '-%c'; see zklock %s --help", reader->subcommand, optopt,
+                      reader->subcommand);
     else
-        message_usage("%s: unknown option '%s'; see zklock %s --help", reader->subcommand, text, reader->subcommand);
+        message_usage("%s: unknown option '%s'; see zklock %s --help", reader->subcommand, text,
+                      reader->subcommand);
 }
 
 static enum options_result take(struct reader *reader, int code, struct words *out_words)
@@ -241,8 +245,8 @@ bool common_options_settle(const char *subcommand, struct common_options *option
     return settle_servers(subcommand, options);
 }
 
-enum options_result options_read(int argc, char **argv, const struct option_rule *rules, const struct option_rule *more,
-                                 struct words *out_words)
+enum options_result options_read(int argc, char **argv, const struct option_rule *rules,
+                                 const struct option_rule *more, struct words *out_words)
 {
     struct reader reader = {.subcommand = argv[0]};
 

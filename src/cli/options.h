@@ -1,6 +1,6 @@
 /*
- * Options of all subcommands: a table each, read with getopt_long. A mistake is one line on standard error that names
- * the option, the place in its text and what is right.
+ * Options of all subcommands: a table each, read with getopt_long. A mistake is one line on standard error
+ * that names the option, the place in its text and what is right.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -75,11 +75,11 @@ void common_options_rules(struct common_options *options, struct option_rule out
 bool common_options_settle(const char *subcommand, struct common_options *options);
 
 /*
- * Reads argv[1..] of the subcommand argv[0] by one or two tables (`more` may be NULL). `out_words->items` must have room
- * for argc pointers.
+ * Reads argv[1..] of the subcommand argv[0] by one or two tables (`more` may be NULL). `out_words->items`
+ * must have room for argc pointers.
  */
-enum options_result options_read(int argc, char **argv, const struct option_rule *rules, const struct option_rule *more,
-                                 struct words *out_words);
+enum options_result options_read(int argc, char **argv, const struct option_rule *rules,
+                                 const struct option_rule *more, struct words *out_words);
 
 /* Whether at least one word was given, at most `most`, and all are lock paths. Says what is wrong. */
 bool options_check_paths(const char *subcommand, const struct words *words, int most);

@@ -47,7 +47,8 @@ void payload_read(const zklock_contender *contender, struct payload *out_payload
         out_payload->is_readable = copy_text(object, "host", out_payload->host, sizeof(out_payload->host));
         out_payload->is_readable |= copy_pid(object, out_payload->pid, sizeof(out_payload->pid));
         out_payload->is_readable |= copy_text(object, "user", out_payload->user, sizeof(out_payload->user));
-        out_payload->is_readable |= copy_text(object, "label", out_payload->label, sizeof(out_payload->label));
+        out_payload->is_readable |=
+            copy_text(object, "label", out_payload->label, sizeof(out_payload->label));
     }
     json_decref(object);
 }

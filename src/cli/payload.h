@@ -1,4 +1,5 @@
-/* What the owner of a contender wrote into it: JSON of zklock, anything from anybody else. Only ever read with care. */
+/* What the owner of a contender wrote into it: JSON of zklock, anything from anybody else. Only ever read
+ * with care. */
 #ifndef CLI_PAYLOAD_H
 #define CLI_PAYLOAD_H
 
@@ -19,8 +20,8 @@ struct payload {
 void payload_read(const zklock_contender *contender, struct payload *out_payload);
 
 /*
- * One line for messages, which make it safe: "held by web1:4711 (deploy, backup.sh), in the queue since 14:03:07", or what else is known of
- * a contender that says nothing about itself.
+ * One line for messages, which make it safe: "held by web1:4711 (deploy, backup.sh), in the queue since
+ * 14:03:07", or what else is known of a contender that says nothing about itself.
  */
 void payload_describe(const zklock_contender *contender, char *buffer, size_t size);
 

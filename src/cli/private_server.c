@@ -227,8 +227,8 @@ int private_server_start(const struct private_server_options *options, struct pr
     int status = EXIT_SYSTEM;
 
     if (!make_directory(options->directory, &server))
-        message_error("cannot make the directory %s: %s", options->directory ? options->directory : "for the server",
-                      strerror(errno));
+        message_error("cannot make the directory %s: %s",
+                      options->directory ? options->directory : "for the server", strerror(errno));
     else
         status = start_once(options, &server);
     while (status == -1 && --attempts > 0)

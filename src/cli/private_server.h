@@ -1,4 +1,5 @@
-/* A ZooKeeper of one node on 127.0.0.1, for trying things out: Debian's package, or the release at ZOOKEEPER_HOME. */
+/* A ZooKeeper of one node on 127.0.0.1, for trying things out: Debian's package, or the release at
+ * ZOOKEEPER_HOME. */
 #ifndef CLI_PRIVATE_SERVER_H
 #define CLI_PRIVATE_SERVER_H
 

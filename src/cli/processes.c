@@ -11,7 +11,9 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-/* The command's name stands in parentheses and may contain anything, parentheses too: look for the last one. */
+/* The command's name stands in parentheses and may contain anything, parentheses too: look for the
+
+ * last one. */
 static bool parse_stat(const char *text, struct process *out_process)
 {
     const char *rest = strrchr(text, ')');
@@ -19,8 +21,9 @@ static bool parse_stat(const char *text, struct process *out_process)
     int parent;
     int group;
 
-    if (!rest || sscanf(rest + 1, " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                        &process.state, &parent, &group, &process.start) != 4)
+    if (!rest ||
+        sscanf(rest + 1, " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               &process.state, &parent, &group, &process.start) != 4)
         return false;
     process.parent = parent;
     process.group = group;
@@ -98,7 +101,8 @@ static bool is_stranger(const struct process_list *strangers, const struct proce
     return known && known->start == process->start;
 }
 
-/* Walks up to `root`. The depth bound is for a picture that was taken while parents changed: it may contain a ring. */
+/* Walks up to `root`. The depth bound is for a picture that was taken while parents changed: it may contain a
+ * ring. */
 static bool descends(const struct process_list *all, const struct process *process, pid_t root,
                      const struct process_list *strangers)
 {

@@ -1,6 +1,7 @@
 /*
- * The processes below one, read from /proc: how a job is found whose members have left their process group or lost
- * their parents. A list is a picture of one moment; who wants all of them reads again until none is left.
+ * The processes below one, read from /proc: how a job is found whose members have left their process group or
+ * lost their parents. A list is a picture of one moment; who wants all of them reads again until none is
+ * left.
  */
 #ifndef CLI_PROCESSES_H
 #define CLI_PROCESSES_H
@@ -22,8 +23,8 @@ struct process_list {
     size_t count;
 };
 
-/* All descendants of `root` without those in or below `strangers` (may be NULL), zombies left out. False without /proc or
- * memory; then the list is empty. */
+/* All descendants of `root` without those in or below `strangers` (may be NULL), zombies left out. False
+ * without /proc or memory; then the list is empty. */
 bool processes_below(pid_t root, const struct process_list *strangers, struct process_list *out_list);
 
 /* Whether somebody is in process group `group` who is neither `self` nor an ancestor of it. */

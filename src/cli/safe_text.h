@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * Copies `size` bytes of `text` to `buffer`, escaping (\n, \x1b, \u202e) control characters, direction marks and
- * whatever is no valid UTF-8; in a locale other than UTF-8 everything beyond ASCII. What does not fit is cut at a
- * character's end. `buffer` is always terminated. Returns the number of bytes written.
+ * Copies `size` bytes of `text` to `buffer`, escaping (\n, \x1b, \u202e) control characters, direction marks
+ * and whatever is no valid UTF-8; in a locale other than UTF-8 everything beyond ASCII. What does not fit is
+ * cut at a character's end. `buffer` is always terminated. Returns the number of bytes written.
  */
 size_t safe_text(const char *text, size_t size, char *buffer, size_t buffer_size);
 

@@ -29,7 +29,8 @@ struct server_options {
     bool is_quiet;
 };
 
-static enum options_result read_options(int argc, char **argv, struct words *words, struct server_options *out_options)
+static enum options_result read_options(int argc, char **argv, struct words *words,
+                                        struct server_options *out_options)
 {
     const struct option_rule rules[] = {
         {"port", 0, OPTION_INTEGER, &out_options->port, {1, 65535}, NULL},

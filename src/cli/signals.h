@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Blocks every signal that zklock deals with, for this thread and those it starts; *out_fd becomes readable when one
- * comes (close-on-exec, non-blocking). Before the first other thread. */
+/* Blocks every signal that zklock deals with, for this thread and those it starts; *out_fd becomes readable
+ * when one comes (close-on-exec, non-blocking). Before the first other thread. */
 bool signals_open(int *out_fd);
 
 /* A second descriptor, readable while a signal that ends a wait is pending: to be watched, not to be read. */

@@ -29,7 +29,8 @@ struct status_options {
     bool is_json;
 };
 
-static enum options_result read_options(int argc, char **argv, struct words *words, struct status_options *out_options)
+static enum options_result read_options(int argc, char **argv, struct words *words,
+                                        struct status_options *out_options)
 {
     struct option_rule common[COMMON_RULES];
     const struct option_rule rules[] = {
@@ -85,13 +86,14 @@ static void print_session(const zklock_session_info *info)
     char timeout[32];
 
     number_print_seconds(info->session_timeout_ms, timeout, sizeof(timeout));
-    printf("session 0x%llx, timeout %s s as the server granted it\n", (unsigned long long)info->session_id, timeout);
+    printf("session 0x%llx, timeout %s s as the server granted it\n", (unsigned long long)info->session_id,
+           timeout);
 }
 
 static int print_json(const zklock_session_info *info, json_t *list)
 {
-    json_t *whole = json_pack("{s:i, s:i, s:O}", "version", 1, "session_timeout_ms", (int)info->session_timeout_ms,
-                              "locks", list);
+    json_t *whole = json_pack("{s:i, s:i, s:O}", "version", 1, "session_timeout_ms",
+                              (int)info->session_timeout_ms, "locks", list);
     int result = whole ? json_dumpf(whole, stdout, JSON_INDENT(2)) : -1;
 
     json_decref(whole);

@@ -120,7 +120,8 @@ static void shrink(int widths[COLUMN_COUNT])
         int widest = -1;
 
         for (int column = 0; column < COLUMN_COUNT; column++) {
-            bool can_spare = columns[column].least_when_cut > 0 && widths[column] > columns[column].least_when_cut;
+            bool can_spare =
+                columns[column].least_when_cut > 0 && widths[column] > columns[column].least_when_cut;
 
             if (can_spare && (widest < 0 || widths[column] > widths[widest]))
                 widest = column;
@@ -135,7 +136,8 @@ static void print_cell(const char *text, int width, bool is_right)
 {
     int padding = width - safe_text_columns(text);
 
-    printf("%*s%s%*s", is_right && padding > 0 ? padding : 0, "", text, !is_right && padding > 0 ? padding : 0, "");
+    printf("%*s%s%*s", is_right && padding > 0 ? padding : 0, "", text,
+           !is_right && padding > 0 ? padding : 0, "");
 }
 
 static void print_row(struct row *row, const int widths[COLUMN_COUNT])
@@ -181,8 +183,8 @@ static void print_summary(const char *path, const zklock_queue *queue)
     else if (queue->count == 0)
         printf("%s: free", safe_path);
     else
-        printf("%s: %zu hold%s, %zu wait%s", safe_path, holders, holders == 1 ? "s" : "", queue->count - holders,
-               queue->count - holders == 1 ? "s" : "");
+        printf("%s: %zu hold%s, %zu wait%s", safe_path, holders, holders == 1 ? "s" : "",
+               queue->count - holders, queue->count - holders == 1 ? "s" : "");
     if (queue->foreign_count > 0)
         printf("; %zu foreign child%s", queue->foreign_count, queue->foreign_count == 1 ? "" : "ren");
     putchar('\n');

@@ -1,7 +1,7 @@
 /*
- * The terminal, handed to the command's process group and taken back. The command gets it at once when zklock stands in
- * the foreground with nobody beside it; when somebody does ("zklock exec ... | less"), only when the command is stopped
- * for want of it.
+ * The terminal, handed to the command's process group and taken back. The command gets it at once when zklock
+ * stands in the foreground with nobody beside it; when somebody does ("zklock exec ... | less"), only when
+ * the command is stopped for want of it.
  */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H

@@ -1,4 +1,5 @@
-/* zklock wait: return when nobody holds the lock. Leaves nothing behind, so that a signal may simply end it. */
+/* zklock wait: return when nobody holds the lock. Leaves nothing behind, so that a signal may simply
+ * end it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +28,8 @@ struct wait_options {
     const char *path;
 };
 
-static enum options_result read_options(int argc, char **argv, struct words *words, struct wait_options *out_options)
+static enum options_result read_options(int argc, char **argv, struct words *words,
+                                        struct wait_options *out_options)
 {
     struct option_rule common[COMMON_RULES];
     const struct option_rule rules[] = {

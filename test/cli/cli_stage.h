@@ -26,7 +26,8 @@ void stage_tear_down(void);
 /* From here on the command is sent to the server through a proxy. */
 void stage_put_proxy_between(void);
 
-/* The stage's own directory, for files of a test, made at first use; "NAME" below it. Valid until the test's end. */
+/* The stage's own directory, for files of a test, made at first use; "NAME" below it. Valid until the test's
+ * end. */
 const char *stage_file(const char *name);
 /* The whole text of a file; "" when it is not there. Valid until the next call. */
 const char *stage_read(const char *path);

@@ -78,7 +78,8 @@ static void server_serves_and_leaves_nothing(void)
     CU_ASSERT_EQUAL(stage_end(server), 0);
     CU_ASSERT_STRING_EQUAL(stage_error(server), "");
     CU_ASSERT_TRUE(is_scratch_empty());
-    CU_ASSERT_EQUAL(stage_end(stage_start("status", "-S", servers, "--connect-timeout", "0.2", "/l", NULL)), 69);
+    CU_ASSERT_EQUAL(stage_end(stage_start("status", "-S", servers, "--connect-timeout", "0.2", "/l", NULL)),
+                    69);
 }
 
 static void server_keeps_its_data_in_a_given_directory(void)
@@ -90,7 +91,9 @@ static void server_keeps_its_data_in_a_given_directory(void)
     char path[8192];
 
     snprintf(servers, sizeof(servers), "127.0.0.1:%d", port_of(server));
-    CU_ASSERT_EQUAL(stage_end(stage_start("exec", "-S", servers, "--persistent-parent", "/kept/l", "--", "true", NULL)), 0);
+    CU_ASSERT_EQUAL(stage_end(stage_start("exec", "-S", servers, "--persistent-parent", "/kept/l", "--",
+                                          "true", NULL)),
+                    0);
     process_signal(server, SIGINT);
     CU_ASSERT_EQUAL(stage_end(server), 0);
     snprintf(path, sizeof(path), "%s/zoo.cfg", directory);
@@ -145,7 +148,8 @@ static void demo_with_a_lock_loses_nothing(void)
 
     CU_ASSERT_TRUE(process_wait(process, 2 * PATIENCE_MS));
     CU_ASSERT_EQUAL(process_exit_status(process), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(process), "expected 40 = 0 at the start + 40 here; found 40\n"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(stage_output(process), "expected 40 = 0 at the start + 40 here; found 40\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(process), "turns     40, of which 0 overlapped another\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(process), "verdict   right: no update was lost\n"));
     CU_ASSERT_STRING_EQUAL(stage_error(process), "");
@@ -170,7 +174,8 @@ static void demo_without_a_lock_loses_updates_and_says_how_many(void)
 
 static void demo_draws_on_a_terminal(void)
 {
-    struct process *process = start_alone((const char *const[]){"demo", "--rounds", "5", "--workers", "2", NULL}, true);
+    struct process *process =
+        start_alone((const char *const[]){"demo", "--rounds", "5", "--workers", "2", NULL}, true);
 
     CU_ASSERT_TRUE(process_wait(process, 2 * PATIENCE_MS));
     CU_ASSERT_EQUAL(process_exit_status(process), 0);
@@ -200,7 +205,8 @@ static void demo_that_is_killed_takes_its_server_along(void)
     process_signal(process, SIGKILL);
     CU_ASSERT_TRUE(process_wait(process, PATIENCE_MS));
     snprintf(servers, sizeof(servers), "127.0.0.1:%d", port);
-    CU_ASSERT_EQUAL(stage_end(stage_start("status", "-S", servers, "--connect-timeout", "0.2", "/l", NULL)), 69);
+    CU_ASSERT_EQUAL(stage_end(stage_start("status", "-S", servers, "--connect-timeout", "0.2", "/l", NULL)),
+                    69);
 }
 
 static void two_demos_at_once_judge_the_shared_counter(void)
@@ -236,7 +242,8 @@ static void demo_goes_on_after_a_restart_of_the_server(void)
     zk_server_restart(stage_server);
     CU_ASSERT_TRUE(process_wait(process, 4 * PATIENCE_MS));
     CU_ASSERT_EQUAL(process_exit_status(process), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(process), "expected 180 = 0 at the start + 180 here; found 180\n"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(stage_output(process), "expected 180 = 0 at the start + 180 here; found 180\n"));
 }
 
 /* The answer to a write of the counter is lost: was it written or not? The verdict knows. */

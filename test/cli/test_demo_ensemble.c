@@ -22,8 +22,8 @@ static void stop_ensemble(void)
 
 static struct process *start_demo(const char *rounds)
 {
-    return stage_start("demo", "-S", zk_ensemble_hosts(ensemble), "-T", "4", "--rounds", rounds, "--workers", "3",
-                       "--think", "10", NULL);
+    return stage_start("demo", "-S", zk_ensemble_hosts(ensemble), "-T", "4", "--rounds", rounds, "--workers",
+                       "3", "--think", "10", NULL);
 }
 
 static void expect_right(struct process *process)

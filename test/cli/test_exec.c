@@ -15,8 +15,8 @@ static int status_of(const char *script)
 
 static void arguments_arrive_byte_for_byte(void)
 {
-    struct process *process = stage_start("exec", LOCK, "--", "printf", "[%s]", "a b", "", "$HOME", "*", "-v", "--help",
-                                          "--", "it's", "\xff\n", NULL);
+    struct process *process = stage_start("exec", LOCK, "--", "printf", "[%s]", "a b", "", "$HOME", "*", "-v",
+                                          "--help", "--", "it's", "\xff\n", NULL);
 
     CU_ASSERT_EQUAL(stage_end(process), 0);
     CU_ASSERT_STRING_EQUAL(stage_output(process), "[a b][][$HOME][*][-v][--help][--][it's][\xff\n]");
@@ -25,7 +25,8 @@ static void arguments_arrive_byte_for_byte(void)
 
 static void options_may_stand_behind_the_path(void)
 {
-    struct process *process = stage_start("exec", LOCK, "-w", "20", "--label", "x", "--", "echo", "done", NULL);
+    struct process *process =
+        stage_start("exec", LOCK, "-w", "20", "--label", "x", "--", "echo", "done", NULL);
 
     CU_ASSERT_EQUAL(stage_end(process), 0);
     CU_ASSERT_STRING_EQUAL(stage_output(process), "done\n");
@@ -100,7 +101,9 @@ static void close_standard_streams(void *context)
 static void closed_standard_streams_stay_closed(void)
 {
     const char *const arguments[] = {
-        "exec", LOCK, "--", "sh", "-c", "test -e /proc/$$/fd/0 || echo no 0; test -e /proc/$$/fd/2 || echo no 2", NULL};
+        "exec", LOCK, "--",
+        "sh",   "-c", "test -e /proc/$$/fd/0 || echo no 0; test -e /proc/$$/fd/2 || echo no 2",
+        NULL};
     struct process_options options = {.arguments = arguments, .before_exec = close_standard_streams};
     struct process *process = stage_start_with(&options);
 
@@ -123,7 +126,8 @@ static void set_odd_signals(void *context)
 
 static void mask_and_dispositions_are_the_callers(void)
 {
-    const char *const arguments[] = {"exec", LOCK, "--", "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status", NULL};
+    const char *const arguments[] = {"exec", LOCK, "--", "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status",
+                                     NULL};
     struct process_options options = {.arguments = arguments, .before_exec = set_odd_signals};
     struct process *process = stage_start_with(&options);
 
@@ -168,7 +172,8 @@ static void environment_tells_of_the_lock(void)
 {
     struct process *process = stage_start(
         "exec", "-T", "7", LOCK, "--", "sh", "-c",
-        "echo $ZKLOCK_PATH $ZKLOCK_SESSION_TIMEOUT_MS; echo $ZKLOCK_TOKEN; echo $ZKLOCK_CONTENDER; sleep 300", NULL);
+        "echo $ZKLOCK_PATH $ZKLOCK_SESSION_TIMEOUT_MS; echo $ZKLOCK_TOKEN; echo $ZKLOCK_CONTENDER; sleep 300",
+        NULL);
     char expected[OBSERVER_PATH_SIZE + 128];
     char name[OBSERVER_PATH_SIZE];
     char path[2 * OBSERVER_PATH_SIZE];
@@ -200,8 +205,8 @@ static void rest_of_the_environment_is_the_callers(void)
 
 static void nested_command_sees_the_inner_lock(void)
 {
-    struct process *process = stage_start("exec", LOCK, "--", ZKLOCK_COMMAND, "exec", "/locks/inner", "--", "sh", "-c",
-                                          "echo $ZKLOCK_PATH; env | grep -c ^ZKLOCK_TOKEN", NULL);
+    struct process *process = stage_start("exec", LOCK, "--", ZKLOCK_COMMAND, "exec", "/locks/inner", "--",
+                                          "sh", "-c", "echo $ZKLOCK_PATH; env | grep -c ^ZKLOCK_TOKEN", NULL);
 
     CU_ASSERT_EQUAL(stage_end(process), 0);
     CU_ASSERT_STRING_EQUAL(stage_output(process), "/locks/inner\n1\n");
@@ -209,8 +214,8 @@ static void nested_command_sees_the_inner_lock(void)
 
 static void nested_command_on_one_path_is_warned_and_keeps_its_limit(void)
 {
-    struct process *process = stage_start("exec", LOCK, "--", ZKLOCK_COMMAND, "exec", "-w", "2", LOCK, "--", "echo",
-                                          "never", NULL);
+    struct process *process =
+        stage_start("exec", LOCK, "--", ZKLOCK_COMMAND, "exec", "-w", "2", LOCK, "--", "echo", "never", NULL);
 
     CU_ASSERT_EQUAL(stage_end(process), 1);
     CU_ASSERT_STRING_EQUAL(stage_output(process), "");

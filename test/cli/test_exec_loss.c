@@ -31,13 +31,15 @@ static void deletion_by_hand_stops_the_command(void)
     CU_ASSERT_TRUE(stage_delete_contender(0));
     CU_ASSERT_EQUAL(stage_end(process), 79);
     CU_ASSERT_EQUAL(stage_lines(stage_error(process)), 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "the lock was lost (somebody deleted the contender)"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(stage_error(process), "the lock was lost (somebody deleted the contender)"));
 }
 
 static void lost_lock_is_79_even_if_the_command_ends_with_0(void)
 {
-    struct process *process = stage_start("exec", LOCK, "--", "sh", "-c",
-                                          "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done", NULL);
+    struct process *process =
+        stage_start("exec", LOCK, "--", "sh", "-c",
+                    "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done", NULL);
 
     CU_ASSERT_TRUE_FATAL(process_wait_output(process, "ready\n", PATIENCE_MS));
     CU_ASSERT_TRUE(stage_delete_contender(0));
@@ -46,8 +48,9 @@ static void lost_lock_is_79_even_if_the_command_ends_with_0(void)
 
 static void stop_signal_is_chosen(void)
 {
-    struct process *process = stage_start("exec", "--stop-signal", "USR2", LOCK, "--", "sh", "-c",
-                                          "trap 'echo usr2; exit 0' USR2; echo ready; while :; do sleep 0.05; done", NULL);
+    struct process *process =
+        stage_start("exec", "--stop-signal", "USR2", LOCK, "--", "sh", "-c",
+                    "trap 'echo usr2; exit 0' USR2; echo ready; while :; do sleep 0.05; done", NULL);
 
     CU_ASSERT_TRUE_FATAL(process_wait_output(process, "ready\n", PATIENCE_MS));
     CU_ASSERT_TRUE(stage_delete_contender(0));
@@ -63,12 +66,15 @@ static void workers_of_a_shell_are_gone_as_well(void)
     struct process *process;
     int beats;
 
-    snprintf(script, sizeof(script),
-             "beat() { trap '' TERM; while :; do echo $1 >> %s; sleep 0.02; done; }; "
-             "beat one & (setsid sh -c \"trap '' TERM; while :; do echo two >> %s; sleep 0.02; done\" &) ; echo ready; wait",
-             file, file);
+    snprintf(
+        script, sizeof(script),
+        "beat() { trap '' TERM; while :; do echo $1 >> %s; sleep 0.02; done; }; "
+        "beat one & (setsid sh -c \"trap '' TERM; while :; do echo two >> %s; sleep 0.02; done\" &) ; "
+        "echo ready; wait",
+        file, file);
     process = stage_start("exec", "-T", "2", LOCK, "--", "sh", "-c", script, NULL);
-    CU_ASSERT_TRUE_FATAL(stage_wait_text(file, "one", PATIENCE_MS) && stage_wait_text(file, "two", PATIENCE_MS));
+    CU_ASSERT_TRUE_FATAL(stage_wait_text(file, "one", PATIENCE_MS) &&
+                         stage_wait_text(file, "two", PATIENCE_MS));
     CU_ASSERT_TRUE(stage_delete_contender(0));
     CU_ASSERT_EQUAL(stage_end(process), 79);
     beats = stage_count_text(file, "\n");
@@ -76,7 +82,8 @@ static void workers_of_a_shell_are_gone_as_well(void)
     CU_ASSERT_FALSE(eventually(stage_has_more, &(struct stage_growth){file, beats}, 300));
 }
 
-/* C02, C03: the holder is cut off; whether the command heeds TERM or not, it is gone before the next one starts. */
+/* C02, C03: the holder is cut off; whether the command heeds TERM or not, it is gone before the next one
+ * starts. */
 static void expect_no_overlap(enum fault_mood mood, const char *const holder_command[])
 {
     const char *file = stage_file("sections");
@@ -107,24 +114,29 @@ static void expect_no_overlap(enum fault_mood mood, const char *const holder_com
 
 static void cut_off_command_ends_before_the_next_begins(void)
 {
-    expect_no_overlap(FAULT_HOLE, (const char *const[]){"sh", "-c", "exec $CRITICAL $SECTIONS 300000 5", NULL});
+    expect_no_overlap(FAULT_HOLE,
+                      (const char *const[]){"sh", "-c", "exec $CRITICAL $SECTIONS 300000 5", NULL});
 }
 
 static void refused_command_ends_before_the_next_begins(void)
 {
-    expect_no_overlap(FAULT_DOWN, (const char *const[]){"sh", "-c", "exec $CRITICAL $SECTIONS 300000 5", NULL});
+    expect_no_overlap(FAULT_DOWN,
+                      (const char *const[]){"sh", "-c", "exec $CRITICAL $SECTIONS 300000 5", NULL});
 }
 
 static void command_that_ignores_term_ends_before_the_next_begins(void)
 {
     expect_no_overlap(FAULT_HOLE,
-                      (const char *const[]){"sh", "-c", "trap '' TERM; exec $CRITICAL $SECTIONS 300000 5", NULL});
+                      (const char *const[]){"sh", "-c", "trap '' TERM; exec $CRITICAL $SECTIONS 300000 5",
+                                            NULL});
 }
 
 static void daemon_of_a_cut_off_command_ends_before_the_next_begins(void)
 {
-    expect_no_overlap(FAULT_HOLE, (const char *const[]){
-                          "sh", "-c", "trap '' TERM; (setsid $CRITICAL $SECTIONS 300000 5 &); exec sleep 300", NULL});
+    expect_no_overlap(
+        FAULT_HOLE,
+        (const char *const[]){"sh", "-c",
+                              "trap '' TERM; (setsid $CRITICAL $SECTIONS 300000 5 &); exec sleep 300", NULL});
 }
 
 static void short_silence_leaves_the_command_alone(void)
@@ -147,9 +159,9 @@ static void short_silence_leaves_the_command_alone(void)
 
 static void loss_is_only_told_on_request(void)
 {
-    struct process *process = stage_start("exec", "--on-loss", "warn", LOCK, "--", "sh", "-c",
-                                          "trap 'echo over; exit 0' WINCH; echo ready; while :; do sleep 0.05; done",
-                                          NULL);
+    struct process *process =
+        stage_start("exec", "--on-loss", "warn", LOCK, "--", "sh", "-c",
+                    "trap 'echo over; exit 0' WINCH; echo ready; while :; do sleep 0.05; done", NULL);
 
     CU_ASSERT_TRUE_FATAL(process_wait_output(process, "ready\n", PATIENCE_MS));
     CU_ASSERT_TRUE(stage_delete_contender(0));
@@ -164,7 +176,8 @@ static void loss_is_only_told_on_request(void)
 /* C30: zklock alone is frozen, the command goes on; after the thaw it is stopped. */
 static void thawed_holder_stops_its_command(void)
 {
-    struct process *holder = stage_start("exec", "-T", "1", LOCK, "--", "sh", "-c", "echo held; exec sleep 300", NULL);
+    struct process *holder =
+        stage_start("exec", "-T", "1", LOCK, "--", "sh", "-c", "echo held; exec sleep 300", NULL);
     struct process *next;
 
     CU_ASSERT_TRUE_FATAL(process_wait_output(holder, "held\n", PATIENCE_MS));

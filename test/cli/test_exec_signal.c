@@ -1,4 +1,5 @@
-/* Signals and the terminal while the command runs: each is seen exactly once, and zklock outlives the command. */
+/* Signals and the terminal while the command runs: each is seen exactly once, and zklock outlives the
+ * command. */
 #include "cli_stage.h"
 
 #include <signal.h>
@@ -12,17 +13,19 @@ static const char *logger(const char *file)
 {
     static char script[16384];
 
-    snprintf(script, sizeof(script),
-             "note() { echo $1 >> %s; }; terms=0; "
-             "trap 'note INT.' INT; trap 'note HUP.' HUP; trap 'note QUIT.' QUIT; trap 'note USR1.' USR1; "
-             "trap 'note USR2.' USR2; trap 'note WINCH.' WINCH; trap 'note TSTP.' TSTP; trap 'note CONT.' CONT; "
-             "trap 'note TERM.; terms=$((terms+1)); test $terms -lt 2 || exit 7' TERM; "
-             "note ready.; while :; do read -t 1 line <> $0; done",
-             file);
+    snprintf(
+        script, sizeof(script),
+        "note() { echo $1 >> %s; }; terms=0; "
+        "trap 'note INT.' INT; trap 'note HUP.' HUP; trap 'note QUIT.' QUIT; trap 'note USR1.' USR1; "
+        "trap 'note USR2.' USR2; trap 'note WINCH.' WINCH; trap 'note TSTP.' TSTP; trap 'note CONT.' CONT; "
+        "trap 'note TERM.; terms=$((terms+1)); test $terms -lt 2 || exit 7' TERM; "
+        "note ready.; while :; do read -t 1 line <> $0; done",
+        file);
     return script;
 }
 
-/* bash: its read ends at once when a signal comes, so that no trap is late. The pipe that it reads never speaks. */
+/* bash: its read ends at once when a signal comes, so that no trap is late. The pipe that it reads never
+ * speaks. */
 static struct process *start_logger(const char *file)
 {
     const char *fifo = stage_file("silent");
@@ -126,8 +129,8 @@ static void command_stopped_for_too_long_is_killed_before_it_goes_on(void)
     struct process *process;
     int ticks;
 
-    snprintf(script, sizeof(script), "trap 'echo CONT >> %s' CONT; while :; do echo tick >> %s; sleep 0.02; done", file,
-             file);
+    snprintf(script, sizeof(script),
+             "trap 'echo CONT >> %s' CONT; while :; do echo tick >> %s; sleep 0.02; done", file, file);
     process = stage_start("exec", "-T", "1", LOCK, "--", "sh", "-c", script, NULL);
     CU_ASSERT_TRUE_FATAL(stage_wait_text(file, "tick", PATIENCE_MS));
     process_signal(process, SIGTSTP);
@@ -155,7 +158,8 @@ static void interrupt_key_reaches_the_command_once(void)
     struct process *process;
 
     snprintf(script, sizeof(script),
-             "trap 'echo INT. >> %s' INT; trap 'exit 7' TERM; echo ready; while :; do read -t 1 line; done", file);
+             "trap 'echo INT. >> %s' INT; trap 'exit 7' TERM; echo ready; while :; do read -t 1 line; done",
+             file);
     process = start_on_terminal(script);
     CU_ASSERT_TRUE_FATAL(process_wait_output(process, "ready", PATIENCE_MS));
     process_type(process, "\x03");
@@ -175,21 +179,24 @@ static void command_reads_from_the_terminal(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(process), "got hello"));
 }
 
-/* Somebody of our own process group has the terminal too, as in "zklock exec ... | less": the command gets it only when
- * it is stopped for want of it. */
+/* Somebody of our own process group has the terminal too, as in "zklock exec ... | less": the command gets it
+ * only when it is stopped for want of it. */
 static void command_gets_the_terminal_when_it_asks_for_it(void)
 {
     char script[8192];
     const char *arguments[] = {"sh", "-c", script, NULL};
     const char *environment[] = {NULL, NULL};
-    struct process_options options = {.arguments = arguments, .environment = environment, .is_on_terminal = true};
+    struct process_options options = {.arguments = arguments,
+                                      .environment = environment,
+                                      .is_on_terminal = true};
     char servers[64];
     struct process *process;
 
     snprintf(servers, sizeof(servers), "ZKLOCK_SERVERS=%s", zk_server_address(stage_server));
     environment[0] = servers;
     snprintf(script, sizeof(script),
-             "sleep 300 & " ZKLOCK_COMMAND " exec " LOCK " -- sh -c 'echo ready; read line < /dev/tty; echo got $line'; "
+             "sleep 300 & " ZKLOCK_COMMAND " exec " LOCK
+             " -- sh -c 'echo ready; read line < /dev/tty; echo got $line'; "
              "kill $!; echo back");
     process = process_start(&options);
     CU_ASSERT_TRUE_FATAL(process_wait_output(process, "ready", PATIENCE_MS));
@@ -201,7 +208,8 @@ static void command_gets_the_terminal_when_it_asks_for_it(void)
 
 static void stop_key_stops_command_and_zklock(void)
 {
-    struct process *process = start_on_terminal("trap 'exit 7' TERM; echo ready; while :; do read -t 1 line; done");
+    struct process *process =
+        start_on_terminal("trap 'exit 7' TERM; echo ready; while :; do read -t 1 line; done");
 
     CU_ASSERT_TRUE_FATAL(process_wait_output(process, "ready", PATIENCE_MS));
     process_type(process, "\x1a");
@@ -220,13 +228,16 @@ static void script_around_the_command_stops_and_goes_on_with_it(void)
     char line[8192];
     const char *arguments[] = {"bash", "--norc", "-i", NULL};
     const char *environment[] = {servers, "PS1=prompt> ", NULL};
-    struct process_options options = {.arguments = arguments, .environment = environment, .is_on_terminal = true};
+    struct process_options options = {.arguments = arguments,
+                                      .environment = environment,
+                                      .is_on_terminal = true};
     FILE *file = fopen(script, "we");
     struct process *shell;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    fprintf(file, ZKLOCK_COMMAND " exec " LOCK " -- bash -c 'echo in\"\"ner; while ! read -t 0.2 x; do :; done; "
-                                 "echo got $x'\necho script done\n");
+    fprintf(file,
+            ZKLOCK_COMMAND " exec " LOCK " -- bash -c 'echo in\"\"ner; while ! read -t 0.2 x; do :; done; "
+                           "echo got $x'\necho script done\n");
     fclose(file);
     snprintf(servers, sizeof(servers), "ZKLOCK_SERVERS=%s", zk_server_address(stage_server));
     shell = process_start(&options);
@@ -253,11 +264,13 @@ static void process_one_reaps_orphans_and_leaves_none(void)
 
     if (geteuid() != 0)
         suite_skip("a PID namespace takes the superuser's rights");
-    snprintf(command, sizeof(command),
-             "exec " ZKLOCK_COMMAND " exec -S %s --kill-leftovers " LOCK
-             " -- sh -c 'for i in 1 2 3; do (setsid sh -c \"sleep 0.05\" &) ; done; (setsid sleep 300 &); sleep 0.5; "
-             "echo zombies $(grep -l \"^State:.Z\" /proc/[0-9]*/status 2>/dev/null | wc -l); exit 6'",
-             zk_server_address(stage_server));
+    snprintf(
+        command, sizeof(command),
+        "exec " ZKLOCK_COMMAND " exec -S %s --kill-leftovers " LOCK
+        " -- sh -c 'for i in 1 2 3; do (setsid sh -c \"sleep 0.05\" &) ; done; "
+             "(setsid sleep 300 &); sleep 0.5; "
+        "echo zombies $(grep -l \"^State:.Z\" /proc/[0-9]*/status 2>/dev/null | wc -l); exit 6'",
+        zk_server_address(stage_server));
     process = process_start(&options);
     CU_ASSERT_TRUE(process_wait(process, PATIENCE_MS));
     CU_ASSERT_EQUAL(process_exit_status(process), 6);
@@ -269,7 +282,8 @@ static void process_one_reaps_orphans_and_leaves_none(void)
 static void process_one_passes_term_on(void)
 {
     char command[4096];
-    const char *const arguments[] = {"unshare", "--pid", "--fork", "--kill-child=KILL", "sh", "-c", command, NULL};
+    const char *const arguments[] = {"unshare", "--pid", "--fork", "--kill-child=KILL",
+                                     "sh",      "-c",    command,  NULL};
     struct process_options options = {.arguments = arguments};
     struct process *process;
 

@@ -35,8 +35,24 @@ static void smallest_time_is_never_rounded_to_none(void)
 
 static void odd_numbers_are_refused(void)
 {
-    static const char *const odd[] = {"", "-1", "+1", "abc", "1e3", "inf", "nan", "0x10", " 5", "5 ", "1.", ".5", "1..2",
-                                      "2,5", "1.2.3", "5s", "99999999999999999999", "315360001"};
+    static const char *const odd[] = {"",
+                                      "-1",
+                                      "+1",
+                                      "abc",
+                                      "1e3",
+                                      "inf",
+                                      "nan",
+                                      "0x10",
+                                      " 5",
+                                      "5 ",
+                                      "1.",
+                                      ".5",
+                                      "1..2",
+                                      "2,5",
+                                      "1.2.3",
+                                      "5s",
+                                      "99999999999999999999",
+                                      "315360001"};
 
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
         CU_ASSERT_EQUAL(seconds(odd[i]), -1);
@@ -45,8 +61,9 @@ static void odd_numbers_are_refused(void)
 static void problem_names_the_place_and_what_is_right(void)
 {
     seconds("2,5");
-    CU_ASSERT_STRING_EQUAL(problem.text, "'2,5': character 2 (',') does not belong there; give seconds from 0 to "
-                                         "315360000, such as 2.5");
+    CU_ASSERT_STRING_EQUAL(problem.text,
+                           "'2,5': character 2 (',') does not belong there; give seconds from 0 to "
+                           "315360000, such as 2.5");
     seconds("1.");
     CU_ASSERT_PTR_NOT_NULL(strstr(problem.text, "ends at character 2 where a digit is missing"));
     seconds("");
@@ -62,7 +79,8 @@ static void whole_numbers_keep_to_their_range(void)
     CU_ASSERT_FALSE(number_parse_integer("256", (struct number_range){0, 255}, &value, &problem));
     CU_ASSERT_PTR_NOT_NULL(strstr(problem.text, "give a whole number from 0 to 255"));
     CU_ASSERT_FALSE(number_parse_integer("1.5", (struct number_range){0, 255}, &value, &problem));
-    CU_ASSERT_FALSE(number_parse_integer("18446744073709551617", (struct number_range){0, 255}, &value, &problem));
+    CU_ASSERT_FALSE(
+        number_parse_integer("18446744073709551617", (struct number_range){0, 255}, &value, &problem));
     CU_ASSERT_EQUAL(value, 255);
 }
 

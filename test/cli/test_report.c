@@ -21,8 +21,9 @@ static void plant(const void *payload, size_t size)
 {
     char path[OBSERVER_PATH_SIZE];
 
-    CU_ASSERT_EQUAL_FATAL(
-        observer_create(stage_observer, PREFIX, payload ? "" : NULL, ZOO_EPHEMERAL | ZOO_SEQUENCE, path), ZOK);
+    CU_ASSERT_EQUAL_FATAL(observer_create(stage_observer, PREFIX, payload ? "" : NULL,
+                                          ZOO_EPHEMERAL | ZOO_SEQUENCE, path),
+                          ZOK);
     if (payload && size > 0)
         CU_ASSERT_EQUAL(observer_set(stage_observer, path, payload, (int)size), ZOK);
 }
@@ -90,8 +91,10 @@ static void odd_payloads_are_shown_safely(void)
     plant_text("");
     plant("\x00\xff\x1b[31m\n", 8);
     plant_text("{\"host\":\"\x1b[2Jevil\\nhost\",\"pid\":\"no number\",\"user\":7,\"label\":[]}");
-    plant_text("{\"host\":\"a-very-long-host-name-that-does-not-end-anywhere-near.example.org\",\"pid\":123456789012345,"
-               "\"user\":\"somebody-with-a-long-name\",\"label\":\"a command with a long name indeed, and more\"}");
+    plant_text(
+        "{\"host\":\"a-very-long-host-name-that-does-not-end-anywhere-near.example.org\","
+        "\"pid\":123456789012345,"
+        "\"user\":\"somebody-with-a-long-name\",\"label\":\"a command with a long name indeed, and more\"}");
     plant_text("web1.example.org");
     plant_text("[1,2,3]");
     CU_ASSERT_TRUE(is_printable_in_80_columns(status_text()));
@@ -151,15 +154,17 @@ static void json_has_the_documented_fields(void)
 
     stage_hold("x");
     whole = status_as_json();
-    CU_ASSERT_EQUAL(json_unpack(whole, "{s:i, s:i, s:[{s:s, s:b, s:b, s:I, s:[{s:i, s:b, s:s, s:i, s:s, s:s, s:I, s:I,"
-                                       " s:s, s:s, s:s, s:s, s:s, s:I}!]}, {s:b}]}",
-                                "version", &version, "session_timeout_ms", &timeout_ms, "locks", "path", &path, "exists",
-                                &exists, "is_held", &is_held, "foreign_children", &foreign, "contenders", "place",
-                                &place, "is_holder", &is_holder, "name", &name, "number", &number, "token", &token,
-                                "session", &session, "created_ms", &created_ms, "age_ms", &age_ms, "mode", &mode,
-                                "host", &host, "pid", &pid, "user", &user, "label", &label, "payload_bytes",
-                                &payload_bytes, "exists", &exists),
-                    0);
+    CU_ASSERT_EQUAL(
+        json_unpack(whole,
+                    "{s:i, s:i, s:[{s:s, s:b, s:b, s:I, s:[{s:i, s:b, s:s, s:i, s:s, s:s, s:I, s:I,"
+                    " s:s, s:s, s:s, s:s, s:s, s:I}!]}, {s:b}]}",
+                    "version", &version, "session_timeout_ms", &timeout_ms, "locks", "path", &path, "exists",
+                    &exists, "is_held", &is_held, "foreign_children", &foreign, "contenders", "place", &place,
+                    "is_holder", &is_holder, "name", &name, "number", &number, "token", &token, "session",
+                    &session, "created_ms", &created_ms, "age_ms", &age_ms, "mode", &mode, "host", &host,
+                    "pid", &pid, "user", &user, "label", &label, "payload_bytes", &payload_bytes, "exists",
+                    &exists),
+        0);
     CU_ASSERT_EQUAL(version, 1);
     CU_ASSERT_EQUAL(place, 1);
     CU_ASSERT_TRUE(is_held && is_holder && !exists);
@@ -176,7 +181,8 @@ static void json_stays_json_with_odd_payloads(void)
     plant("\xff\xfe{\"", 4);
     plant_text("{\"host\":\"\\u0000\\u202e\xc3\xbc\",\"label\":\"\\\"quoted\\\"\"}");
     whole = status_as_json();
-    CU_ASSERT_EQUAL(json_array_size(json_object_get(json_array_get(json_object_get(whole, "locks"), 0), "contenders")),
+    CU_ASSERT_EQUAL(json_array_size(
+                        json_object_get(json_array_get(json_object_get(whole, "locks"), 0), "contenders")),
                     3);
     json_decref(whole);
 }

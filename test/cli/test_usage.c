@@ -110,8 +110,8 @@ static void unknown_options_are_refused(void)
 /* Options that are not there yet must not look as if they were. */
 static void options_to_come_are_refused(void)
 {
-    static const char *const to_come[] = {"-s", "--shared", "-p", "--permits", "--once-per", "--guard", "--auth-file",
-                                          "--acl", "--revoke-signal", "--watch"};
+    static const char *const to_come[] = {"-s",      "--shared",    "-p",    "--permits",       "--once-per",
+                                          "--guard", "--auth-file", "--acl", "--revoke-signal", "--watch"};
     static const char *const subcommands[] = {"elect", "list", "verify", "revoke", "break", "doctor"};
 
     for (size_t i = 0; i < sizeof(to_come) / sizeof(to_come[0]); i++)
@@ -139,7 +139,8 @@ static int longest_line(const char *text)
 
 static void expect_help(const char *subcommand)
 {
-    struct process *process = subcommand ? stage_start(subcommand, "--help", NULL) : stage_start("--help", NULL);
+    struct process *process =
+        subcommand ? stage_start(subcommand, "--help", NULL) : stage_start("--help", NULL);
 
     CU_ASSERT_EQUAL(stage_end(process), 0);
     CU_ASSERT_STRING_EQUAL(stage_error(process), "");
