@@ -53,6 +53,19 @@ static void close_unclosed(zklock_session *session)
     }
 }
 
+void zkl_handle_close_rest(zklock_session *session)
+{
+    pthread_mutex_lock(&session->mutex);
+    while (session->unclosed) {
+        struct zkl_handle *handle = session->unclosed;
+        session->unclosed = handle->next_unclosed;
+        pthread_mutex_unlock(&session->mutex);
+        close_job(handle);
+        pthread_mutex_lock(&session->mutex);
+    }
+    pthread_mutex_unlock(&session->mutex);
+}
+
 void zkl_handle_drop(zklock_session *session)
 {
     struct zkl_handle *handle = session->handle;

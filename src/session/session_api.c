@@ -285,6 +285,7 @@ zklock_status zklock_session_close(zklock_session *session, int64_t timeout_ms)
     session->timer = NULL;
     pthread_mutex_unlock(&session->mutex);
     session->runtime->worker_stop(timer);
+    zkl_handle_close_rest(session);
     zkl_notifier_stop(session);
     pthread_mutex_lock(&session->mutex);
     zkl_session_unref_unlock(session);

@@ -123,6 +123,9 @@ struct zklock_session {
 void zkl_handle_resolve(zklock_session *session, bool with_probe);
 /* Gives the handle up: its close runs on a thread of its own. */
 void zkl_handle_drop(zklock_session *session);
+/* Closes on the caller's thread what there was no other for: nobody will look again. May block for seconds.
+ * @thread one that may block, after the timer has stopped  @locks none; takes the session's mutex */
+void zkl_handle_close_rest(zklock_session *session);
 /* The session is over, at the server or by our choice: tells the members, and begins a fresh one. */
 void zkl_handle_renew(zklock_session *session);
 /* What is due of phases OPENING, PAUSING and DISCONNECTED. Returns when it wants the next turn. */
