@@ -60,16 +60,18 @@ bool zkl_address_equal(const struct zkl_address *one, const struct zkl_address *
     return false;
 }
 
-void zkl_address_format(const struct zkl_address *address, char *buffer)
+bool zkl_address_format(const struct zkl_address *address, char *buffer)
 {
     char host[ZKL_ADDRESS_TEXT_SIZE - sizeof("[]:65535")];
     char port[sizeof("65535")];
 
     if (getnameinfo((const struct sockaddr *)&address->socket_address, address->size, host, sizeof(host), port,
-                    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+                    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
         snprintf(buffer, ZKL_ADDRESS_TEXT_SIZE, "?");
-    else
-        snprintf(buffer, ZKL_ADDRESS_TEXT_SIZE, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+        return false;
+    }
+    snprintf(buffer, ZKL_ADDRESS_TEXT_SIZE, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+    return true;
 }
 
 static bool parse_endpoint(const struct zkl_endpoint *endpoint, struct zkl_address *out_address)

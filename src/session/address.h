@@ -24,8 +24,8 @@ struct zkl_endpoint {
 bool zkl_endpoint_next(const char **list, struct zkl_endpoint *out_endpoint);
 
 bool zkl_address_equal(const struct zkl_address *one, const struct zkl_address *other);
-/* Brackets around IPv6; `buffer` has ZKL_ADDRESS_TEXT_SIZE bytes. */
-void zkl_address_format(const struct zkl_address *address, char *buffer);
+/* Brackets around IPv6; `buffer` has ZKL_ADDRESS_TEXT_SIZE bytes. False, and a question mark: no memory. */
+bool zkl_address_format(const struct zkl_address *address, char *buffer);
 /* Reads a list of numeric addresses; returns how many, or -1 when one is not numeric or there are too many. */
 int zkl_address_parse(const char *list, struct zkl_address *out_addresses, int capacity);
 

@@ -64,7 +64,10 @@ static zklock_status format_found(const struct found *found, char **out_addresse
         return ZKLOCK_NO_MEMORY;
     zkl_line_init(&line, list, size);
     for (int i = 0; i < found->count; i++) {
-        zkl_address_format(&found->addresses[i], text);
+        if (!zkl_address_format(&found->addresses[i], text)) {
+            free(list);
+            return ZKLOCK_NO_MEMORY;
+        }
         zkl_line_append(&line, "%s%s", i > 0 ? "," : "", text);
     }
     *out_addresses = list;
