@@ -51,6 +51,7 @@ static void clear_listing(struct zkl_listing *listing)
 static void destroy(struct zkl_attempt *attempt)
 {
     clear_listing(&attempt->listing);
+    zkl_zombie_free(attempt->zombie);
     free(attempt->path);
     free(attempt->payload);
     free(attempt->own_path);
@@ -179,8 +180,10 @@ static void leave(struct zkl_attempt *attempt)
 
 static void carry_out(struct zkl_attempt *attempt, const struct zkl_actions *actions)
 {
-    if (actions->zombie)
-        zkl_session_add_zombie(attempt->session, attempt->path, attempt->prefix);
+    if (actions->zombie) {
+        zkl_session_add_zombie(attempt->session, attempt->zombie, attempt->prefix);
+        attempt->zombie = NULL;
+    }
     if (actions->node_stays) {
         zkl_session_log(attempt->session, ZKLOCK_LOG_WARNING, "%s; it stays until the session ends", attempt->detail);
         zkl_session_spoil(attempt->session);

@@ -34,6 +34,7 @@ struct zkl_attempt {
     bool is_persistent_parent;
 
     char prefix[ZKL_PREFIX_SIZE]; /* of the latest create */
+    struct zkl_zombie *zombie;    /* in case that nobody sees its fate; made before it is sent */
     char *own_path;               /* room for path, slash and name; meant only while the machine knows the node */
     char *ahead_path;             /* NULL: none */
     bool ahead_is_watched;

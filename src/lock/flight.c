@@ -124,6 +124,8 @@ static bool send_create(struct zkl_attempt *attempt)
     struct zkl_runtime *runtime = zkl_session_runtime(attempt->session);
     unsigned char token[ZKL_TOKEN_BYTES];
 
+    if (!attempt->zombie && !(attempt->zombie = zkl_zombie_new(attempt->path)))
+        return false;
     runtime->random(runtime, token, sizeof token);
     zkl_name_prefix(attempt->naming, token, attempt->prefix);
     sprintf(attempt->own_path, "%s/%s", attempt->path, attempt->prefix);

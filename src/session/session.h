@@ -16,6 +16,8 @@
 
 struct zkl_handle;
 struct zkl_member;
+struct zkl_queued_notice;
+struct zkl_zombie;
 
 /* What happens to the session, told to each member. */
 enum zkl_link {
@@ -95,8 +97,12 @@ bool zkl_session_is_own(const zklock_session *session);
 /* Why it is not connected, or that it does not answer, in one line; empty while all is well. */
 void zkl_session_describe(const zklock_session *session, char *buffer, size_t size);
 
-/* A create below `parent` whose fate nobody saw: swept for as long as this session lives. */
-void zkl_session_add_zombie(zklock_session *session, const char *parent, const char *prefix);
+/* What is to be known of a create below `parent` whose fate nobody sees. Made before the create is sent, so that it
+ * is remembered even when memory is short. NULL: no memory. */
+struct zkl_zombie *zkl_zombie_new(const char *parent);
+void zkl_zombie_free(struct zkl_zombie *zombie);
+/* It has come to that: swept for as long as this session lives. The session takes the zombie over. */
+void zkl_session_add_zombie(zklock_session *session, struct zkl_zombie *zombie, const char *prefix);
 /* Deletes what a listing shows of zombies. Only while one is known does this look at the children. */
 void zkl_session_see_children(zklock_session *session, const char *parent, const struct zkl_reply *listing);
 /* Room for paths in the packets of the client library. False: there is none, and what needs it must not be begun. */

@@ -29,17 +29,28 @@ static int64_t sweep_interval(const zklock_session *session)
     return session->timeout_ms * ZKL_NS_PER_MS / 2;
 }
 
-void zkl_session_add_zombie(zklock_session *session, const char *parent, const char *prefix)
+struct zkl_zombie *zkl_zombie_new(const char *parent)
 {
     struct zkl_zombie *zombie = calloc(1, sizeof *zombie);
 
     if (zombie)
         zombie->parent = strdup(parent);
-    if (!zombie || !zombie->parent) {
-        free(zombie);
-        zkl_session_spoil(session);
+    if (zombie && zombie->parent)
+        return zombie;
+    free(zombie);
+    return NULL;
+}
+
+void zkl_zombie_free(struct zkl_zombie *zombie)
+{
+    if (!zombie)
         return;
-    }
+    free(zombie->parent);
+    free(zombie);
+}
+
+void zkl_session_add_zombie(zklock_session *session, struct zkl_zombie *zombie, const char *prefix)
+{
     strncpy(zombie->prefix, prefix, sizeof zombie->prefix - 1);
     zombie->next = session->zombies;
     session->zombies = zombie;
@@ -49,18 +60,12 @@ void zkl_session_add_zombie(zklock_session *session, const char *parent, const c
     zkl_session_plan(session, session->sweep_ns);
 }
 
-static void free_zombie(struct zkl_zombie *zombie)
-{
-    free(zombie->parent);
-    free(zombie);
-}
-
 void zkl_zombies_clear(zklock_session *session)
 {
     while (session->zombies) {
         struct zkl_zombie *zombie = session->zombies;
         session->zombies = zombie->next;
-        free_zombie(zombie);
+        zkl_zombie_free(zombie);
     }
     session->sweep = NULL;
 }
@@ -87,7 +92,7 @@ static void on_removed(struct zkl_call *call, const struct zkl_reply *reply, boo
         if (at) {
             struct zkl_zombie *zombie = *at;
             *at = zombie->next;
-            free_zombie(zombie);
+            zkl_zombie_free(zombie);
         }
     } else if (!is_stale && reply->code != ZKL_CODE_UNKNOWN) {
         zkl_session_spoil(removal->session);
