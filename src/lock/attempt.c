@@ -139,8 +139,8 @@ static void plan(struct zkl_attempt *attempt)
     zkl_session_wake_member(attempt->session, &attempt->member, wake_ns);
 }
 
-/* The flight could not be handed on: the connection is on its way down, or the client library is full. */
-static void try_later(struct zkl_attempt *attempt)
+/* The connection is on its way down, the client library is full, or there is no memory. */
+void zkl_attempt_try_later(struct zkl_attempt *attempt)
 {
     struct zkl_event unsent = {.type = ZKL_EV_UNSENT, .flight = attempt->machine.flight};
 
@@ -202,7 +202,7 @@ static void carry_out(struct zkl_attempt *attempt, const struct zkl_actions *act
             zkl_lock_on_notice(attempt->lock, attempt, actions->notice, actions->outcome);
     }
     if (actions->ask != ZKL_ASK_NOTHING && !zkl_flight_launch(attempt, actions))
-        try_later(attempt);
+        zkl_attempt_try_later(attempt);
 }
 
 void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event)

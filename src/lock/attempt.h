@@ -77,6 +77,8 @@ void zkl_attempt_give_up(struct zkl_attempt *attempt, enum zkl_outcome why);
 void zkl_attempt_release(struct zkl_attempt *attempt, int64_t limit_ns);
 /* Feeds an event, and carries out what the machine answers. The attempt may be gone afterwards: hold a reference. */
 void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event);
+/* The same flight again after a while: it could not be handed on, or its answers could not be kept. */
+void zkl_attempt_try_later(struct zkl_attempt *attempt);
 
 /* flight.c: sends what the machine asks for. False: nothing was sent. */
 bool zkl_flight_launch(struct zkl_attempt *attempt, const struct zkl_actions *actions);

@@ -21,7 +21,11 @@ static void settle(struct flight *flight)
     if (is_current(flight)) {
         if (flight->ask == ZKL_ASK_SURVEY)
             zkl_flight_finish_survey(flight);
-        zkl_attempt_feed(flight->attempt, &flight->event);
+        /* Asking again changes nothing at the server; but a create that was answered is not repeated. */
+        if (flight->lacks_memory && flight->ask != ZKL_ASK_CREATE)
+            zkl_attempt_try_later(flight->attempt);
+        else
+            zkl_attempt_feed(flight->attempt, &flight->event);
     }
     zkl_attempt_unref(flight->attempt);
     free(flight);

@@ -14,6 +14,7 @@ struct flight {
     struct zkl_attempt *attempt; /* counted */
     enum zkl_ask ask;
     int pending; /* replies still to come, and one while it is being sent */
+    bool lacks_memory; /* an answer came and could not be kept */
     struct zkl_event event;
     int call_count;
     struct flight_call calls[];

@@ -107,8 +107,8 @@ static enum zkl_answer take_listing(struct flight *flight, const struct zkl_repl
     zkl_session_see_children(attempt->session, attempt->path, reply);
     if (take_place(attempt, reply->children, reply->child_count, NULL, &flight->event))
         return ZKL_ANSWER_OK;
-    snprintf(attempt->detail, sizeof attempt->detail, "out of memory");
-    return ZKL_ANSWER_REFUSED;
+    flight->lacks_memory = true;
+    return ZKL_ANSWER_UNKNOWN;
 }
 
 static void take_created(struct flight *flight, const struct zkl_reply *reply)
@@ -199,7 +199,7 @@ void zkl_flight_finish_survey(struct flight *flight)
 
     if (flight->event.first == ZKL_ANSWER_OK &&
         !take_place(attempt, (const char *const *)listing->names, listing->count, listing->czxids, &flight->event))
-        flight->event.first = ZKL_ANSWER_REFUSED;
+        flight->event.first = ZKL_ANSWER_UNKNOWN;
     forget_listing(listing);
 }
 
