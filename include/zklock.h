@@ -231,6 +231,7 @@ typedef enum zklock_loss {
 /* Static text of a loss's reason; never NULL. Does not block; any thread. */
 ZKLOCK_API const char *zklock_loss_text(zklock_loss loss);
 
+/* When memory is short, REQUEUED, and SUSPENDED with its RESUMED, may be left out; the others never are. */
 typedef enum zklock_event_kind {
     ZKLOCK_EVENT_ENDED = 1,     /* the acquire has its result: `status` (ZKLOCK_OK: held) */
     ZKLOCK_EVENT_REQUEUED = 2,  /* the session expired while waiting; queued again, at the end */

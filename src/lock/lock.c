@@ -19,11 +19,15 @@ static void run_callback(void *key, const zklock_event *event)
     lock->on_event(lock, event, lock->event_arg);
 }
 
-static void emit(zklock *lock, zklock_event_kind kind, zklock_status status)
+static void wake_owner(zklock *lock)
 {
     pthread_cond_broadcast(&lock->changed);
     if (lock->event_fd >= 0)
         (void)!write(lock->event_fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+static void call_owner(zklock *lock, zklock_event_kind kind, zklock_status status)
+{
     if (!lock->on_event)
         return;
     struct zkl_notice_to_user notice = {
@@ -31,7 +35,25 @@ static void emit(zklock *lock, zklock_event_kind kind, zklock_status status)
         .key = lock,
         .event = {.kind = kind, .status = status, .loss = lock->loss, .token = lock->has_token ? lock->token : 0},
     };
-    zkl_session_notify(lock->session, &notice);
+    zkl_session_notify(lock->session, &lock->notices, &notice);
+}
+
+/* Of what the stock is for. */
+static void emit(zklock *lock, zklock_event_kind kind, zklock_status status)
+{
+    wake_owner(lock);
+    call_owner(lock, kind, status);
+}
+
+/* Of what is left out when memory is short. `more` notices are to follow from it. */
+static bool emit_if_possible(zklock *lock, zklock_event_kind kind, zklock_status status, int more)
+{
+    bool is_possible = !lock->on_event || zkl_notices_reserve(&lock->notices, lock->notices.count + 1 + more);
+
+    wake_owner(lock);
+    if (is_possible)
+        call_owner(lock, kind, status);
+    return is_possible;
 }
 
 static long long elapsed_ms(const struct zkl_attempt *attempt)
@@ -108,7 +130,7 @@ void zkl_lock_on_notice(zklock *lock, struct zkl_attempt *attempt, enum zkl_noti
     case ZKL_NOTICE_REQUEUED:
         zkl_session_log(lock->session, ZKLOCK_LOG_WARNING, "%s: the session is over; queued again on a fresh one",
                         lock->path);
-        emit(lock, ZKLOCK_EVENT_REQUEUED, ZKLOCK_PENDING);
+        emit_if_possible(lock, ZKLOCK_EVENT_REQUEUED, ZKLOCK_PENDING, 0);
         break;
     case ZKL_NOTICE_LOST:
         lost(lock, outcome);
@@ -130,7 +152,13 @@ void zkl_lock_on_silence(zklock *lock, struct zkl_attempt *attempt, bool is_sile
     lock->is_silent = is_silent;
     zkl_session_log(lock->session, ZKLOCK_LOG_INFO, "%s: %s", lock->path,
                     is_silent ? "held, but the server does not answer" : "held, and the server answers again");
-    emit(lock, is_silent ? ZKLOCK_EVENT_SUSPENDED : ZKLOCK_EVENT_RESUMED, ZKLOCK_OK);
+    /* Whoever is told to pause is told to go on, too. */
+    if (is_silent)
+        lock->resume_is_due = emit_if_possible(lock, ZKLOCK_EVENT_SUSPENDED, ZKLOCK_OK, 1);
+    else if (lock->resume_is_due)
+        emit(lock, ZKLOCK_EVENT_RESUMED, ZKLOCK_OK);
+    else
+        wake_owner(lock);
 }
 
 void zkl_lock_on_limit(zklock *lock)
@@ -168,6 +196,7 @@ static void destroy(zklock *lock)
     pthread_cond_destroy(&lock->changed);
     if (lock->event_fd >= 0)
         close(lock->event_fd);
+    zkl_notices_clear(&lock->notices);
     free(lock->path);
     free(lock->payload);
     free(lock);

@@ -49,6 +49,24 @@ static bool is_in_use(const zklock *lock)
                              zkl_lock_is_lost(lock) || lock->releasers > 0);
 }
 
+/* NULL: no memory, for the attempt or for telling what becomes of it. @locks expects the session's mutex */
+static struct zkl_attempt *new_attempt(zklock *lock, int64_t timeout_ms, bool is_try, size_t room)
+{
+    struct zkl_attempt_options options = {
+        .path = lock->path,
+        .payload = lock->payload,
+        .naming = lock->style == ZKLOCK_STYLE_KAZOO ? ZKL_NAMING_KAZOO : ZKL_NAMING_CURATOR,
+        .is_persistent_parent = lock->is_persistent_parent,
+        .is_try = is_try,
+        .room = room,
+        .limit_ns = zkl_time_after(zkl_session_now(lock->session), timeout_ms),
+    };
+
+    if (lock->on_event && !zkl_notices_reserve(&lock->notices, ZKL_NOTICES_OF_AN_ACQUIRE))
+        return NULL;
+    return zkl_attempt_new(lock->session, lock, &options);
+}
+
 /* @locks expects the session's mutex */
 static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
 {
@@ -67,21 +85,13 @@ static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
                  "this session has as many locks as its connection can restore; use another session for more");
         return ZKLOCK_TOO_LARGE;
     }
-    struct zkl_attempt_options options = {
-        .path = lock->path,
-        .payload = lock->payload,
-        .naming = lock->style == ZKLOCK_STYLE_KAZOO ? ZKL_NAMING_KAZOO : ZKL_NAMING_CURATOR,
-        .is_persistent_parent = lock->is_persistent_parent,
-        .is_try = is_try,
-        .room = room,
-        .limit_ns = zkl_time_after(zkl_session_now(lock->session), timeout_ms),
-    };
-    set_attempt_aside(lock);
-    lock->attempt = zkl_attempt_new(lock->session, lock, &options);
-    if (!lock->attempt) {
+    struct zkl_attempt *attempt = new_attempt(lock, timeout_ms, is_try, room);
+    if (!attempt) {
         zkl_session_unreserve(lock->session, room);
         return ZKLOCK_NO_MEMORY;
     }
+    set_attempt_aside(lock);
+    lock->attempt = attempt;
     lock->loss = ZKLOCK_LOSS_NONE;
     lock->is_silent = false;
     zkl_attempt_start(lock->attempt);

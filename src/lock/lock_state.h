@@ -20,12 +20,17 @@ struct zklock {
     pthread_cond_t changed;
     int releasers;               /* threads that wait for the release of `attempt` */
     int event_fd;                /* -1: nobody asked for one */
+    struct zkl_notice_stock notices;
+    bool resume_is_due;          /* SUSPENDED was told to the callback, and its RESUMED is in the stock */
     bool has_token;
     uint64_t token;
     bool is_silent;              /* held, and the server does not answer */
     zklock_loss loss;
     char detail[256];
 };
+
+/* What every acquire may have to tell: its end, a loss, and that its contender is gone. */
+enum { ZKL_NOTICES_OF_AN_ACQUIRE = 3 };
 
 /* Whether the latest attempt holds, by its state alone. @locks expects the session's mutex */
 static inline bool zkl_lock_is_granted(const zklock *lock)

@@ -17,7 +17,7 @@ bool zkl_is_notifier_thread(void)
     return is_notifier;
 }
 
-static void append(zklock_session *session, struct zkl_notice *notice)
+static void append(zklock_session *session, struct zkl_queued_notice *notice)
 {
     struct zkl_notifier *notifier = &session->notifier;
 
@@ -27,9 +27,40 @@ static void append(zklock_session *session, struct zkl_notice *notice)
     session->runtime->worker_wake(notifier->worker, 0);
 }
 
-void zkl_session_notify(zklock_session *session, const struct zkl_notice_to_user *to_user)
+bool zkl_notices_reserve(struct zkl_notice_stock *stock, int count)
 {
-    struct zkl_notice *notice = session->notifier.worker ? calloc(1, sizeof *notice) : NULL;
+    while (stock->count < count) {
+        struct zkl_queued_notice *notice = calloc(1, sizeof *notice);
+        if (!notice)
+            return false;
+        notice->next = stock->first;
+        stock->first = notice;
+        stock->count++;
+    }
+    return true;
+}
+
+static struct zkl_queued_notice *take_from_stock(struct zkl_notice_stock *stock)
+{
+    struct zkl_queued_notice *notice = stock->first;
+
+    if (notice) {
+        stock->first = notice->next;
+        stock->count--;
+    }
+    return notice;
+}
+
+void zkl_notices_clear(struct zkl_notice_stock *stock)
+{
+    while (stock->first)
+        free(take_from_stock(stock));
+}
+
+void zkl_session_notify(zklock_session *session, struct zkl_notice_stock *stock,
+                        const struct zkl_notice_to_user *to_user)
+{
+    struct zkl_queued_notice *notice = session->notifier.worker ? take_from_stock(stock) : NULL;
 
     if (!notice)
         return;
@@ -52,7 +83,7 @@ void zkl_session_log(zklock_session *session, zklock_log_level level, const char
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    struct zkl_notice *notice = calloc(1, sizeof *notice + strlen(line) + 1);
+    struct zkl_queued_notice *notice = calloc(1, sizeof *notice + strlen(line) + 1);
     if (!notice)
         return;
     notice->level = level;
@@ -61,9 +92,9 @@ void zkl_session_log(zklock_session *session, zklock_log_level level, const char
     append(session, notice);
 }
 
-static struct zkl_notice *take_first(struct zkl_notifier *notifier)
+static struct zkl_queued_notice *take_first(struct zkl_notifier *notifier)
 {
-    struct zkl_notice *notice = notifier->first;
+    struct zkl_queued_notice *notice = notifier->first;
 
     notifier->first = notice->next;
     if (!notifier->first)
@@ -71,7 +102,7 @@ static struct zkl_notice *take_first(struct zkl_notifier *notifier)
     return notice;
 }
 
-static void run(zklock_session *session, struct zkl_notice *notice)
+static void run(zklock_session *session, struct zkl_queued_notice *notice)
 {
     is_notifier = true;
     if (notice->to_user.run)
@@ -89,7 +120,7 @@ static int64_t turn(void *arg)
 
     pthread_mutex_lock(&session->mutex);
     while (notifier->first) {
-        struct zkl_notice *notice = take_first(notifier);
+        struct zkl_queued_notice *notice = take_first(notifier);
         notifier->line_count -= notice->to_user.run ? 0 : 1;
         notifier->running_key = notice->to_user.key;
         notifier->is_running = true;
@@ -113,10 +144,10 @@ static bool is_running_elsewhere(const struct zkl_notifier *notifier, const void
 void zkl_session_forget_notices(zklock_session *session, void *key)
 {
     struct zkl_notifier *notifier = &session->notifier;
-    struct zkl_notice **at = &notifier->first;
+    struct zkl_queued_notice **at = &notifier->first;
 
     while (*at) {
-        struct zkl_notice *notice = *at;
+        struct zkl_queued_notice *notice = *at;
         if (!notice->to_user.run || notice->to_user.key != key) {
             at = &notice->next;
             continue;

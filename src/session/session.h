@@ -121,7 +121,17 @@ struct zkl_notice_to_user {
     void *key;
     zklock_event event;
 };
-void zkl_session_notify(zklock_session *session, const struct zkl_notice_to_user *notice);
+/* Notices made ahead, so that what must be told needs no memory when the time comes. */
+struct zkl_notice_stock {
+    struct zkl_queued_notice *first;
+    int count;
+};
+/* Sees to it that there are at least so many. False: no memory. */
+bool zkl_notices_reserve(struct zkl_notice_stock *stock, int count);
+void zkl_notices_clear(struct zkl_notice_stock *stock);
+/* Takes one notice out of the stock; without one, nothing is told. */
+void zkl_session_notify(zklock_session *session, struct zkl_notice_stock *stock,
+                        const struct zkl_notice_to_user *to_user);
 /* Drops the queued notices of `key` and waits for a running one, unless this is the notifier itself. The mutex is given
  * up while waiting. */
 void zkl_session_forget_notices(zklock_session *session, void *key);

@@ -55,8 +55,8 @@ struct zkl_heartbeat {
     unsigned turn; /* which own nodes come next */
 };
 
-struct zkl_notice {
-    struct zkl_notice *next;
+struct zkl_queued_notice {
+    struct zkl_queued_notice *next;
     struct zkl_notice_to_user to_user; /* run NULL: a log line */
     zklock_log_level level;
     char line[];
@@ -64,8 +64,8 @@ struct zkl_notice {
 
 struct zkl_notifier {
     struct zkl_worker *worker;
-    struct zkl_notice *first;
-    struct zkl_notice **last;
+    struct zkl_queued_notice *first;
+    struct zkl_queued_notice **last;
     int line_count;          /* log lines queued */
     int lines_dropped;
     const void *running_key; /* whose callback runs now */
