@@ -9,7 +9,7 @@
 static struct {
     pthread_mutex_t mutex;
     bool is_armed;
-    long first, last;
+    long first, last, again;
     long calls, hits;
     const char *what; /* of the first hit */
     const void *site;
@@ -22,9 +22,17 @@ void fail_from(long position, long count)
     fail.is_armed = true;
     fail.first = position;
     fail.last = position + count - 1;
+    fail.again = 0;
     fail.calls = 0;
     fail.hits = 0;
     fail.what = NULL;
+    pthread_mutex_unlock(&fail.mutex);
+}
+
+void fail_again_after(long distance)
+{
+    pthread_mutex_lock(&fail.mutex);
+    fail.again = fail.first + distance;
     pthread_mutex_unlock(&fail.mutex);
 }
 
@@ -68,7 +76,8 @@ bool fail_is_due(const char *what, const void *site)
     pthread_mutex_lock(&fail.mutex);
     if (fail.is_armed)
         fail.calls++;
-    bool is_due = fail.is_armed && fail.calls >= fail.first && fail.calls <= fail.last;
+    bool is_chosen = (fail.calls >= fail.first && fail.calls <= fail.last) || fail.calls == fail.again;
+    bool is_due = fail.is_armed && is_chosen;
     if (is_due)
         note_hit(what, site);
     pthread_mutex_unlock(&fail.mutex);

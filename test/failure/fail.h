@@ -13,6 +13,8 @@
 
 /* The calls number `position` to `position + count - 1` from now on fail. */
 void fail_from(long position, long count);
+/* And one more, that much after the first of them. */
+void fail_again_after(long distance);
 /* Nothing fails any more, and nothing is counted. */
 void fail_stop(void);
 /* Since fail_from(): calls that could fail, and calls that did. */

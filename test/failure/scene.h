@@ -26,18 +26,21 @@ struct scene_plan {
 
 struct scene {
     const struct scene_plan *plan;
+    bool is_in_act;
     zklock_session *session; /* NULL: there was no memory for it */
     zklock *keeper;          /* what is held all the time */
     zklock *lock;            /* NULL: there was no memory for it */
     int started;             /* acquires that were begun */
     int ended;               /* and those of which the owner was told the end */
     int lost;
+    int suspended;
+    int resumed;
     int lines;               /* of the log */
 };
 
 extern struct scene scene;
 
-/* Plays the scene for every position, for single failures and for spells of them. Asserts what it finds. */
+/* Plays the scene for every position: for a failure, for spells of them, and for each pair. Asserts what it finds. */
 void sweep(const struct scene_plan *plan);
 
 /* Something is wrong: prints it with the position that failed. */

@@ -2,7 +2,7 @@
  * Complete stories of a lock, each played once for every call in it that can fail: for that call alone, for it and the
  * next ones, and for all from it on. What is promised then stands in scene.c.
  */
-#include <stdlib.h>
+#include <string.h>
 
 #include "failure/scene.h"
 #include "support/suite.h"
@@ -49,10 +49,13 @@ static void speak_again(void *unused)
     pocket_be_silent(false);
 }
 
+/* The pauses between look-ups that fail grow to some seconds. */
 static void open_against_silence(void)
 {
-    world_later(SCENE_LIMIT_MS - 1500, speak_again, NULL);
-    open_and_wait();
+    world_later(3500, speak_again, NULL);
+    scene_open_session();
+    if (scene.session)
+        scene_expect("connect", zklock_session_wait_connected(scene.session, 30000), ZKLOCK_OK, SHORTAGE);
     world_pass(SCENE_LIMIT_MS);
 }
 
@@ -355,7 +358,8 @@ static void delete_is_repeated(void)
 static void expire(void *unused)
 {
     (void)unused;
-    pocket_expire();
+    if (scene.is_in_act)
+        pocket_expire();
 }
 
 static void expire_while_waiting(void)
@@ -381,6 +385,70 @@ static void expire_while_held(void)
 static void expired_holder_has_lost(void)
 {
     sweep(&(struct scene_plan){.act = expire_while_held, .session_ends = true});
+}
+
+static void disconnect(void *unused)
+{
+    (void)unused;
+    pocket_disconnect();
+}
+
+static void be_cut_while_held(void)
+{
+    scene_make_lock();
+    if (!scene_acquire())
+        return;
+    disconnect(NULL);
+    world_pass(1000);
+    disconnect(NULL);
+    world_pass(1000);
+    scene_release();
+}
+
+static void holder_outlives_two_cuts(void)
+{
+    sweep(&(struct scene_plan){.act = be_cut_while_held});
+}
+
+/* Somebody deletes the own contender. */
+static void remove_own_node(void *unused)
+{
+    char path[1024] = SCENE_PATH "/";
+
+    (void)unused;
+    zklock_contender_name(scene.lock, path + strlen(path), sizeof path - strlen(path));
+    pocket_delete(path);
+}
+
+static void be_removed_while_held(void)
+{
+    scene_make_lock();
+    if (!scene_acquire())
+        return;
+    remove_own_node(NULL);
+    world_pass(3000);
+    zklock_status status = zklock_release(scene.lock, SCENE_LIMIT_MS);
+    scene_expect("release of what is lost", status, ZKLOCK_LOST, BIT(UNCONFIRMED));
+}
+
+static void removed_holder_has_lost(void)
+{
+    sweep(&(struct scene_plan){.act = be_removed_while_held});
+}
+
+static void be_removed_while_waiting(void)
+{
+    scene_make_lock();
+    if (!scene_begin())
+        return;
+    world_pass(500);
+    remove_own_node(NULL);
+    scene_await(ZKLOCK_REMOVED, SHORTAGE);
+}
+
+static void removed_waiter_is_told(void)
+{
+    sweep(&(struct scene_plan){.set = one_stranger, .act = be_removed_while_waiting});
 }
 
 static void disconnect_while_waiting(void)
@@ -501,6 +569,9 @@ static const struct suite_test tests[] = {
     SUITE_TEST(expired_waiter_queues_again),
     SUITE_TEST(expired_holder_has_lost),
     SUITE_TEST(waiter_outlives_a_cut),
+    SUITE_TEST(holder_outlives_two_cuts),
+    SUITE_TEST(removed_holder_has_lost),
+    SUITE_TEST(removed_waiter_is_told),
     SUITE_TEST(session_closes_while_it_holds),
     SUITE_TEST(descriptor_is_asked_for),
     SUITE_TEST(queue_is_read),
