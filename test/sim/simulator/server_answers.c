@@ -1,0 +1,284 @@
+/* What a server answers: reads from what it has applied, writes when it has applied them; and news for watchers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ensemble.h"
+
+/* ---------------------------------------------------------------- reads */
+
+static void take_stat(struct request *request, const struct znode *node)
+{
+    request->stat = (struct zkl_stat){
+        .czxid = node->czxid,
+        .ctime_ms = node->czxid,
+        .owner = node->owner ? node->owner->id : 0,
+        .version = node->version,
+    };
+}
+
+/* One block: the pointers, then the names. The order is anything, as with a real server. */
+static void take_children(struct request *request, struct znode *parent, int64_t zxid, bool is_backwards)
+{
+    size_t text_size = 0;
+    int count = 0;
+
+    for (struct znode *node = parent->first_child; node; node = node->next) {
+        if (!tree_is_seen(node, zxid))
+            continue;
+        text_size += strlen(node->name) + 1;
+        count++;
+    }
+    request->children = must_have(malloc((size_t)count * sizeof(char *) + text_size + 1));
+    request->child_count = count;
+    char *text = (char *)(request->children + count);
+    int at = is_backwards ? count : 0;
+    for (struct znode *node = parent->first_child; node; node = node->next) {
+        if (!tree_is_seen(node, zxid))
+            continue;
+        request->children[is_backwards ? --at : at++] = text;
+        text = stpcpy(text, node->name) + 1;
+    }
+}
+
+/* A contender reads its own node, and then the one ahead. */
+static void plant_watch(struct connection *connection, struct znode *node)
+{
+    struct ensemble *ensemble = connection->server->ensemble;
+    struct watch *watch = watch_add(node, connection, &connection->watches);
+
+    if (!watch || node->owner == connection->session)
+        return;
+    watch->for_czxid = connection->own_czxid;
+    connection->own_czxid = 0;
+    ensemble->listener.on_watch(ensemble->listener.ctx, watch);
+}
+
+static void read_node(struct connection *connection, struct request *request)
+{
+    struct server *server = connection->server;
+    struct ensemble *ensemble = server->ensemble;
+    struct znode *node = tree_find(&ensemble->tree, request->paths[0], server->applied_zxid);
+
+    if (request->op == ZKL_OP_FORGET_WATCH)
+        return;
+    if (!node) {
+        connection->own_czxid = 0;
+        request->code = ZKL_CODE_NO_NODE;
+        return;
+    }
+    take_stat(request, node);
+    if (request->op == ZKL_OP_LIST)
+        take_children(request, node, server->applied_zxid, chance_one_in(&ensemble->chance, 2));
+    if (node->owner == connection->session)
+        connection->own_czxid = node->czxid;
+    if (request->with_watch)
+        plant_watch(connection, node);
+}
+
+static bool is_write(const struct request *request)
+{
+    if (request->is_close)
+        return true;
+    return request->op == ZKL_OP_CREATE || request->op == ZKL_OP_CREATE_PARENT || request->op == ZKL_OP_DELETE ||
+           request->op == ZKL_OP_SET || request->op == ZKL_OP_CHECK;
+}
+
+/* A session's answers keep the order of its requests. The queue's reference goes with the answer. */
+static void answer_queue(struct connection *connection)
+{
+    while (connection->queue && (connection->queue->is_done || !is_write(connection->queue))) {
+        struct request *request = connection->queue;
+        connection->queue = request->next_queued;
+        if (!connection->queue)
+            connection->queue_end = &connection->queue;
+        if (!is_write(request))
+            read_node(connection, request);
+        request->message.kind = MESSAGE_REPLY;
+        request->message.zxid = connection->server->applied_zxid;
+        wire_send(connection, TO_CLIENT, &request->message);
+    }
+}
+
+/* ---------------------------------------------------------------- requests */
+
+void server_forward(struct server *server, struct request *request)
+{
+    request->origin = server->index;
+    if (server->is_deposed) {
+        request_unref(request);
+    } else if (server_leads(server)) {
+        ensemble_prepare(server->ensemble, request);
+    } else {
+        struct relay *relay = relay_new(RELAY_FORWARD, 0);
+        relay->request = request;
+        link_send(server, LANE_TO_LEADER, relay);
+    }
+}
+
+struct held {
+    struct request *request;
+    unsigned incarnation;
+};
+
+/* A thread of the server stood still between reading a request and handing it on; its connection is long gone. */
+static void forward_late(void *subject, void *detail)
+{
+    struct server *server = subject;
+    struct held *held = detail;
+
+    TRACE(server->ensemble->world, "server %d: a request that was held goes on", server->index);
+    if (held->incarnation == server->incarnation && server->is_serving && is_write(held->request))
+        server_forward(server, held->request);
+    else
+        request_unref(held->request);
+    free(held);
+}
+
+static void hold(struct connection *connection, struct request *request)
+{
+    struct server *server = connection->server;
+    struct held *held = must_have(malloc(sizeof *held));
+
+    *held = (struct held){request, server->incarnation};
+    request->session = connection->session;
+    world_post(&server->actor, server->ensemble->world->now_ns + request->trap_ns, forward_late, server, held);
+    server_drop(connection, true);
+}
+
+static void enqueue(struct connection *connection, struct request *request)
+{
+    request->session = connection->session;
+    request->next_queued = NULL;
+    *connection->queue_end = request;
+    connection->queue_end = &request->next_queued;
+    if (is_write(request)) {
+        request->refs++;
+        server_forward(connection->server, request);
+    }
+    answer_queue(connection);
+}
+
+void server_take_request(struct connection *connection, struct request *request)
+{
+    enum trap trap = request->trap;
+
+    if (!connection->session || trap == TRAP_LOST_BEFORE) {
+        request_unref(request);
+        server_drop(connection, true);
+        return;
+    }
+    if (trap == TRAP_HELD) {
+        hold(connection, request);
+        return;
+    }
+    connection_ref(connection);
+    enqueue(connection, request);
+    if (trap == TRAP_LOST_AFTER)
+        server_drop(connection, true);
+    connection_unref(connection);
+}
+
+/* ---------------------------------------------------------------- watches */
+
+static void tell(struct connection *connection, const char *path, enum zkl_node_event event)
+{
+    size_t size = strlen(path) + 1;
+    struct watch_message *news = message_new(sizeof *news + sizeof(char *) + size, MESSAGE_NEWS);
+
+    news->event = event;
+    news->count = 1;
+    news->paths[0] = (char *)(news->paths + 1);
+    memcpy(news->paths[0], path, size);
+    wire_send(connection, TO_CLIENT, &news->message);
+}
+
+/* A client that is back says what it watched, and what it had seen. */
+void server_take_watches(struct connection *connection, const struct watch_message *watches)
+{
+    struct server *server = connection->server;
+
+    for (int i = 0; i < watches->count; i++) {
+        struct znode *node = tree_find(&server->ensemble->tree, watches->paths[i], server->applied_zxid);
+        if (!node)
+            tell(connection, watches->paths[i], ZKL_NODE_DELETED);
+        else if (node->mzxid > watches->message.zxid && node->mzxid <= server->applied_zxid)
+            tell(connection, watches->paths[i], ZKL_NODE_CHANGED);
+        else
+            watch_add(node, connection, &connection->watches);
+    }
+}
+
+static void fire(struct server *server, struct znode *node, enum zkl_node_event event)
+{
+    struct watch *next;
+
+    for (struct watch *watch = node->watches; watch; watch = next) {
+        next = watch->next_of_node;
+        if (watch->connection->server != server)
+            continue;
+        tell(watch->connection, node->path, event);
+        watch_free(watch);
+    }
+}
+
+/* ---------------------------------------------------------------- what is committed */
+
+static void drop_session(struct server *server, const struct zk_session *session)
+{
+    struct connection *next;
+
+    for (struct connection *connection = server->connections; connection; connection = next) {
+        next = connection->next_of_server;
+        if (connection->session == session)
+            server_drop(connection, true);
+    }
+}
+
+static void answer(struct server *server, struct txn *txn)
+{
+    struct request *request = txn->request;
+    struct connection *connection = request->message.connection;
+
+    if (connection->is_open_at_server && connection->server == server) {
+        if (request->is_create_session) {
+            server_greet(connection, txn->session);
+        } else {
+            request->is_done = true;
+            answer_queue(connection);
+        }
+    }
+    txn->request = NULL;
+    request_unref(request);
+}
+
+static void apply_one(struct server *server, struct txn *txn)
+{
+    server->applied_zxid = txn->zxid;
+    switch (txn->kind) {
+    case TXN_DELETE:
+        fire(server, txn->node, ZKL_NODE_DELETED);
+        break;
+    case TXN_SET:
+        fire(server, txn->node, ZKL_NODE_CHANGED);
+        break;
+    case TXN_CLOSE_SESSION:
+        for (struct znode *node = txn->session->first_owned; node; node = node->next_owned)
+            if (node->dzxid == txn->zxid)
+                fire(server, node, ZKL_NODE_DELETED);
+        break;
+    case TXN_NOTHING:
+    case TXN_CREATE:
+    case TXN_CREATE_SESSION:
+        break;
+    }
+    if (txn->request && txn->request->origin == server->index)
+        answer(server, txn);
+    if (txn->kind == TXN_CLOSE_SESSION)
+        drop_session(server, txn->session);
+}
+
+void server_apply(struct server *server, int64_t end)
+{
+    while (server->applied < end)
+        apply_one(server, ensemble_txn(server->ensemble, server->applied++));
+}
