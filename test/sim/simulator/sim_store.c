@@ -83,7 +83,8 @@ static void read_order(struct sim_store *store, const char *addresses)
 {
     for (const char *at = strstr(addresses, "10.0.0."); at; at = strstr(at + 1, "10.0.0.")) {
         int index = at[7] - '1';
-        if (index < store->driver->ensemble->server_count && store->order_count < MOST_SERVERS)
+        bool is_allowed = store->driver->only_server == 0 || store->driver->only_server == index + 1;
+        if (is_allowed && index < store->driver->ensemble->server_count && store->order_count < MOST_SERVERS)
             store->order[store->order_count++] = index;
     }
 }

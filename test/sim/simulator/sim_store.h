@@ -19,6 +19,7 @@ struct sim_driver {
     struct sim_store *stores;
     bool is_dead; /* the process has vanished */
     int64_t stalled_until_ns; /* its callbacks */
+    int only_server; /* by its number from 1; 0: any */
     int refusals; /* so many submits to come fail */
     enum trap trap; /* for the next request of the kind `trap_op` */
     enum zkl_op trap_op;
