@@ -1,5 +1,5 @@
-/* A ZooKeeper server, a fault proxy in front of it, an observer around the proxy, and sessions and locks of the product.
- * All of it is static: one stage a process. Functions that wait fail the test at their deadline. */
+/* A ZooKeeper server, a fault proxy in front of it, an observer around the proxy, and sessions and locks of the
+ * product. All of it is static: one stage a process. Functions that wait fail the test at their deadline. */
 #ifndef ZKLOCK_TEST_LOCK_STAGE_H
 #define ZKLOCK_TEST_LOCK_STAGE_H
 

@@ -146,6 +146,7 @@ zklock_test_program(NAME test_session LABEL server SOURCES test_session.c LIBS z
     each_of_four_servers_is_found
     each_of_six_servers_is_found
     server_that_comes_late_is_found
+    names_are_looked_up_again_after_a_long_absence
     ten_restarts_leave_holder_and_order
     lease_follows_the_timeout_that_was_granted
     session_is_made_anew_after_it_expired

@@ -176,14 +176,14 @@ static void very_long_limits_do_not_overflow(void)
 
 static struct fault_proxy *silent;
 
-static void start_with_a_silent_address(void)
+static void start_with_silence(void)
 {
     stage_start_without_session();
     silent = fault_proxy_start(zk_server_port(stage.server));
     fault_proxy_set_mood(silent, FAULT_HOLE);
 }
 
-static void end_with_a_silent_address(void)
+static void end_with_silence(void)
 {
     stage_end();
     fault_proxy_free(silent);
@@ -229,8 +229,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(limit_with_a_server_that_falls_silent_says_so, stage_start, stage_end),
     SUITE_TEST_WITH(limit_with_a_server_that_goes_away_says_so, stage_start, stage_end),
     SUITE_TEST_WITH(very_long_limits_do_not_overflow, stage_start, stage_end),
-    SUITE_TEST_WITH(silent_first_address_does_not_eat_the_limit, start_with_a_silent_address, end_with_a_silent_address),
-    SUITE_TEST_WITH(silent_last_address_does_not_eat_the_limit, start_with_a_silent_address, end_with_a_silent_address),
+    SUITE_TEST_WITH(silent_first_address_does_not_eat_the_limit, start_with_silence, end_with_silence),
+    SUITE_TEST_WITH(silent_last_address_does_not_eat_the_limit, start_with_silence, end_with_silence),
     SUITE_END
 };
 

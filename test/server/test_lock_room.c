@@ -61,7 +61,7 @@ static bool has_all_watches(void *context)
     return zk_server_watch_count(stage.server) == *(int *)context;
 }
 
-/* Each but the refused one watches its own node and the one ahead, which is the own one of another but for the first. */
+/* Each but the refused one watches its own node and the one ahead, which is another's own but for the first. */
 static void check_watches(void)
 {
     int waiting = lock_count - 1;

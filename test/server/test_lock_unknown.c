@@ -1,5 +1,5 @@
-/* Requests whose fate nobody tells: lost answers, lost requests, a create that comes late. One contender an acquire, no
- * orphan, and the lock is granted and handed over all the same. */
+/* Requests whose fate nobody tells: lost answers, lost requests, a create that comes late. One contender an acquire,
+ * no orphan, and the lock is granted and handed over all the same. */
 #include "server/lock_stage.h"
 
 #include "support/eventually.h"
@@ -115,9 +115,9 @@ static void lost_event_is_told_after_the_reconnect(void)
 /* ---------------------------------------------------------------- a create that comes late */
 
 /*
- * A server closes the old connection when its client comes back, and what lies on the way is lost with it. What can come
- * late is a create that the server has read already and keeps in a thread that stands still; this is imitated by a node
- * of the same name, made by somebody else.
+ * A server closes the old connection when its client comes back, and what lies on the way is lost with it. What can
+ * come late is a create that the server has read already and keeps in a thread that stands still; this is imitated by
+ * a node of the same name, made by somebody else.
  */
 static char late_name[OBSERVER_PATH_SIZE];
 

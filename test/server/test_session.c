@@ -83,6 +83,39 @@ static void server_that_comes_late_is_found(void)
     CU_ASSERT_EQUAL(zklock_session_wait_connected(session, STAGE_LIMIT_MS), ZKLOCK_OK);
 }
 
+static void note_resolution(void *arg, zklock_log_level level, const char *message)
+{
+    if (strncmp(message, "resolved ", strlen("resolved ")) == 0)
+        probe_note(arg, level);
+}
+
+/* A server may have moved behind its name: after three session timeouts without a connection it is looked up anew. */
+static void names_are_looked_up_again_after_a_long_absence(void)
+{
+    zklock_session_options options;
+    zklock_session *session;
+    struct probe resolutions;
+    int before;
+
+    probe_init(&resolutions);
+    zklock_session_options_init(&options);
+    options.servers = fault_proxy_address(stage.proxy);
+    options.session_timeout_ms = 2 * STAGE_TICK_MS;
+    options.log = note_resolution;
+    options.log_arg = &resolutions;
+    options.log_level = ZKLOCK_LOG_INFO;
+    session = stage_begin_with(&options);
+    CU_ASSERT_EQUAL_FATAL(zklock_session_wait_connected(session, STAGE_LIMIT_MS), ZKLOCK_OK);
+    CU_ASSERT_TRUE(probe_wait_count(&resolutions, 1, STAGE_LIMIT_MS));
+    before = probe_count(&resolutions);
+    fault_proxy_set_mood(stage.proxy, FAULT_DOWN);
+    CU_ASSERT_TRUE(probe_wait_count(&resolutions, before + 1, STAGE_LIMIT_MS));
+    fault_proxy_set_mood(stage.proxy, FAULT_PASS);
+    CU_ASSERT_EQUAL(zklock_session_wait_connected(session, STAGE_LIMIT_MS), ZKLOCK_OK);
+    stage_close(session, -1);
+    probe_clear(&resolutions);
+}
+
 /* ---------------------------------------------------------------- restarts */
 
 enum { RESTARTS = 10, RESTART_TIMEOUT_MS = 20000 };
@@ -294,6 +327,7 @@ static const struct suite_test tests[] = {
     LISTED(each_of_four_servers_is_found),
     LISTED(each_of_six_servers_is_found),
     BARE(server_that_comes_late_is_found),
+    BARE(names_are_looked_up_again_after_a_long_absence),
     BARE(ten_restarts_leave_holder_and_order),
     SUITE_TEST_WITH(lease_follows_the_timeout_that_was_granted, start_with_narrow_limits, stage_end),
     TEST(session_is_made_anew_after_it_expired),
