@@ -9,7 +9,6 @@ int server_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 
 /* Prints a text, or the program's version, on standard output; returns 0, or the exit status if
-
  * that fails. */
 int commands_print(const char *text);
 int commands_print_version(void);

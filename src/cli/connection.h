@@ -17,7 +17,6 @@ int64_t connection_limit_ms(const struct common_options *options);
 int connection_wait(zklock_session *session, int64_t limit_ms);
 
 /* Says that no server could be used within the limit, and which address said what. Returns the
-
  * exit status. */
 int connection_fail(zklock_session *session, int64_t limit_ms);
 

@@ -35,7 +35,7 @@ static int pending_end_signal(const struct exec *exec)
     while ((number = signals_next(exec->signal_fd)) != 0) {
         if (signals_ends_wait(number))
             return number;
-        if (number == SIGTSTP)
+        if (number == SIGTSTP && !signals_is_continue_pending())
             raise(SIGSTOP);
     }
     return 0;
@@ -194,7 +194,6 @@ static int fail(const struct exec *exec, zklock_status status)
 }
 
 /* Waits for the result or a signal. Returns EXEC_GOES_ON with the result in *out_status, or the
-
  * exit status. */
 static int await_result(struct exec *exec, zklock_status *out_status)
 {

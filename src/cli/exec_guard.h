@@ -27,7 +27,6 @@ struct guard {
 };
 
 /* One look at the lock, or at the job that is being stopped. Returns in how many milliseconds to
-
  * look again. */
 int64_t guard_watch(struct guard *guard);
 

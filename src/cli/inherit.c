@@ -42,7 +42,6 @@ static bool remember(int descriptor)
 }
 
 /* Without /proc there is no list to read; asking number by number finds what an ordinary caller
-
  * hands over. */
 static bool record_by_asking(void)
 {

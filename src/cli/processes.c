@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 /* The command's name stands in parentheses and may contain anything, parentheses too: look for the
-
  * last one. */
 static bool parse_stat(const char *text, struct process *out_process)
 {
