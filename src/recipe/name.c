@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The server writes numbers with "%010d": never fewer characters. */
+/* The server writes numbers with "%010d": ten characters, or a minus and ten digits. Anything else is no server's. */
 #define NUMBER_WIDTH 10
 
 static bool parse_number(const char *text, int32_t *out_number)
@@ -17,7 +17,8 @@ static bool parse_number(const char *text, int32_t *out_number)
         if (value > (int64_t)INT32_MAX + 1)
             return false;
     }
-    if (*digit != '\0' || digit - text < NUMBER_WIDTH)
+    bool is_long_negative = is_negative && text[1] != '0' && digit - text == NUMBER_WIDTH + 1;
+    if (*digit != '\0' || (digit - text != NUMBER_WIDTH && !is_long_negative))
         return false;
     value = is_negative ? -value : value;
     if (value > INT32_MAX)

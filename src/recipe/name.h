@@ -27,7 +27,7 @@ enum zkl_naming { ZKL_NAMING_CURATOR, ZKL_NAMING_KAZOO };
 #define ZKL_PREFIX_SIZE 48
 #define ZKL_OWN_NAME_SIZE 64
 
-/* What `name` (without its directory) is. A number has at least ten characters and fits 32 bits, or it is none. */
+/* What `name` (without its directory) is. A number stands as the server writes it and fits 32 bits, or it is none. */
 struct zkl_name zkl_name_parse(const char *name);
 
 /* Writes the name of a new exclusive contender up to its number. Every byte of `token` shows in it. */

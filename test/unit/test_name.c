@@ -80,6 +80,8 @@ static void junk_is_foreign(void)
         {"_c_" UUID "-lock-00000000 1", ZKL_KIND_FOREIGN, 0},
         {"_c_" UUID "-lock-+000000001", ZKL_KIND_FOREIGN, 0},
         {"_c_" UUID "-lock-0000000001x", ZKL_KIND_FOREIGN, 0},
+        {"_c_" UUID "-lock-00000000001", ZKL_KIND_FOREIGN, 0},
+        {"_c_" UUID "-lock--0000000001", ZKL_KIND_FOREIGN, 0},
         {"_c_" UUID "-lock-0x00000001", ZKL_KIND_FOREIGN, 0},
         {"_c_" UUID "-LOCK-0000000001", ZKL_KIND_FOREIGN, 0},
         {"\xff\xfe-lock", ZKL_KIND_FOREIGN, 0},
