@@ -525,6 +525,17 @@ static void one_ahead_that_cannot_be_read_is_asked_for_by_exists(void)
     EXPECT_ASK(ZKL_ASK_DELETE);
 }
 
+static void watch_flight_whose_second_answer_was_lost_is_flown_again(void)
+{
+    go_watching();
+    answer(ZKL_EV_WATCHED, ZKL_ANSWER_OK, ZKL_ANSWER_UNKNOWN);
+    EXPECT_STATE(ZKL_WATCHING);
+    EXPECT_ASK(ZKL_ASK_WATCH);
+    answer(ZKL_EV_WATCHED, ZKL_ANSWER_OK, ZKL_ANSWER_REFUSED);
+    EXPECT_TOLD(ZKL_NOTICE_ENDED, ZKL_OUTCOME_REFUSED);
+    EXPECT_ASK(ZKL_ASK_DELETE);
+}
+
 static void node_of_another_owner_is_not_ours(void)
 {
     go_watching();
@@ -1165,6 +1176,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(waiter_is_not_granted_while_its_own_watch_is_used_up),
     SUITE_TEST(waiter_lists_when_woken_after_a_reconnect),
     SUITE_TEST(one_ahead_that_cannot_be_read_is_asked_for_by_exists),
+    SUITE_TEST(watch_flight_whose_second_answer_was_lost_is_flown_again),
     SUITE_TEST(node_of_another_owner_is_not_ours),
     SUITE_TEST(holder_whose_node_has_another_owner_has_lost),
     SUITE_TEST(holder_goes_on_where_its_own_node_cannot_be_read),
