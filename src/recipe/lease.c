@@ -4,7 +4,8 @@
 
 #define MS INT64_C(1000000)
 #define SECOND (1000 * MS)
-/* Clock rates of client and leader differ by at most one in this. */
+/* Clock rates of client and leader differ by at most one in this: our clock shows at least T less a hundredth when T
+ * has passed at the leader, and at most a ninety-ninth more than a time that the leader takes for something. */
 #define RATE_ERROR 100
 /* How late the leader's ping loop may be. */
 #define LEADER_SLACK (100 * MS)
@@ -30,9 +31,9 @@ static int64_t safe_timeout(const struct zkl_lease *lease)
 
 static int64_t relay_lag(const struct zkl_lease *lease)
 {
-    if (lease->tick_ns > 0)
-        return lease->tick_ns / 2 + LEADER_SLACK;
-    return lease->timeout_ns / 4 + UNKNOWN_TICK_SLACK;
+    int64_t by_leader_ns =
+        lease->tick_ns > 0 ? lease->tick_ns / 2 + LEADER_SLACK : lease->timeout_ns / 4 + UNKNOWN_TICK_SLACK;
+    return by_leader_ns + by_leader_ns / (RATE_ERROR - 1) + 1;
 }
 
 /* How long a condemned session may go on answering: the leader ends a bucket of sessions one by one. */
@@ -55,7 +56,7 @@ static void lapse(struct zkl_lease *lease, int64_t now_ns)
     lease->until_ns = 0;
     lease->anchor_ns = 0;
     lease->lapsed_ns = now_ns;
-    lease->evidence_from_ns = INT64_MAX;
+    lease->promised_ns = 0;
     lease->beat_count = 0;
 }
 
@@ -73,11 +74,31 @@ int64_t zkl_lease_remaining(const struct zkl_lease *lease, int64_t now_ns)
     return lease->until_ns > now_ns ? lease->until_ns - now_ns : 0;
 }
 
-/* A later end than before. The clock was compared first: a lease that has lapsed is not prolonged. */
-static void prolong(struct zkl_lease *lease, int64_t until_ns)
+/* The session surely lives until then, or will have when the promise is proved. The clock was compared first: a lease
+ * that has lapsed is not prolonged. */
+static void prolong(struct zkl_lease *lease, int64_t until_ns, int64_t now_ns)
 {
-    if (until_ns > lease->until_ns)
-        lease->until_ns = until_ns;
+    if (lease->lapsed_ns == 0) {
+        lease->until_ns = larger(lease->until_ns, until_ns);
+    } else if (until_ns > now_ns) {
+        if (lease->promised_ns == 0)
+            lease->proof_from_ns = now_ns + condemned_time(lease);
+        lease->promised_ns = larger(lease->promised_ns, until_ns);
+    }
+}
+
+/* The server did what was sent then for a session that it was not about to end: a promise comes true. One that has
+ * run out meanwhile is none. */
+static void prove(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns)
+{
+    if (lease->promised_ns == 0)
+        return;
+    if (lease->promised_ns > now_ns && sent_ns >= lease->proof_from_ns) {
+        lease->until_ns = lease->promised_ns;
+        lease->lapsed_ns = 0;
+    }
+    if (lease->lapsed_ns == 0 || lease->promised_ns <= now_ns)
+        lease->promised_ns = 0;
 }
 
 static void connected_first(struct zkl_lease *lease, int64_t now_ns, int64_t timeout_ns)
@@ -120,10 +141,10 @@ void zkl_lease_answered(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns
 {
     zkl_lease_check(lease, now_ns);
     lease->newest_sent_ns = larger(lease->newest_sent_ns, sent_ns);
-    if (!was_answered || lease->rule != ZKL_RULE_STANDALONE || lease->connected_ns == 0)
+    if (!was_answered || lease->rule != ZKL_RULE_STANDALONE || lease->connected_ns == 0 || sent_ns < lease->lapsed_ns)
         return;
-    if (lease->lapsed_ns == 0 || sent_ns >= lease->evidence_from_ns)
-        prolong(lease, sent_ns + safe_timeout(lease));
+    prove(lease, sent_ns, now_ns);
+    prolong(lease, sent_ns + safe_timeout(lease), now_ns);
 }
 
 /* The newest beat that was answered by `before_ns`, or NULL. */
@@ -135,18 +156,21 @@ static const struct zkl_beat *beat_answered_by(const struct zkl_lease *lease, in
     return NULL;
 }
 
+/* An answer of the connection that we know to be up, to what was sent since the last lapse. */
+static bool is_evidence(const struct zkl_lease *lease, int64_t sent_ns)
+{
+    return lease->connected_ns > 0 && sent_ns >= lease->connected_ns && sent_ns >= lease->lapsed_ns;
+}
+
 void zkl_lease_wrote(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns)
 {
     bool has_lease = zkl_lease_check(lease, now_ns);
 
-    if (lease->connected_ns == 0 || sent_ns < lease->connected_ns)
+    if (!is_evidence(lease, sent_ns))
         return;
-    if (lease->lapsed_ns != 0 && lease->evidence_from_ns == INT64_MAX && sent_ns >= lease->lapsed_ns)
-        lease->evidence_from_ns = now_ns + condemned_time(lease);
-    if (lease->lapsed_ns != 0 && sent_ns < lease->evidence_from_ns)
-        return;
+    prove(lease, sent_ns, now_ns);
     if (has_lease && lease->anchor_ns > 0)
-        prolong(lease, lease->anchor_ns + safe_timeout(lease));
+        prolong(lease, lease->anchor_ns + safe_timeout(lease), now_ns);
     lease->anchor_ns = 0;
     if (lease->rule != ZKL_RULE_STRICT)
         return;
@@ -154,15 +178,13 @@ void zkl_lease_wrote(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns)
     const struct zkl_beat *relayed =
         previous ? beat_answered_by(lease, previous->sent_ns - relay_lag(lease)) : NULL;
     if (relayed && relayed->sent_ns + safe_timeout(lease) > now_ns)
-        prolong(lease, relayed->sent_ns + safe_timeout(lease));
+        prolong(lease, relayed->sent_ns + safe_timeout(lease), now_ns);
 }
 
 void zkl_lease_beat(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns)
 {
     zkl_lease_wrote(lease, sent_ns, now_ns);
-    bool counts = lease->connected_ns > 0 && sent_ns >= lease->connected_ns &&
-                  (lease->lapsed_ns == 0 || sent_ns >= lease->evidence_from_ns);
-    if (!counts)
+    if (!is_evidence(lease, sent_ns))
         return;
     if (lease->beat_count == ZKL_LEASE_BEATS) {
         memmove(lease->beats, lease->beats + 1, sizeof lease->beats - sizeof lease->beats[0]);

@@ -5,15 +5,18 @@
  *   sent      the clock just before a request was handed to the client library
  *   answered  the clock in its completion
  *   T         the session timeout that the server granted; T' = T less 1 % for the difference of clock rates
- *   R         half a tick and 100 ms: what a follower may lag behind in telling the leader of us
+ *   R         half a tick and 100 ms by the leader's clock, so 1 % more by ours: what a follower may lag behind in
+ *             telling the leader of us
  *
  *   Fresh session   until = clock before the handle was opened + T': creating a session is a quorum write.
  *   Heartbeats      W2 answered, W1 the newest answered before W2 was sent, A the newest answered R before W1 was sent:
  *                   until = A.sent + T'. A follower that forwarded W2 had relayed A by then.
  *   Reconnect       CONNECTED before the end, and a quorum write sent after it is answered: until = u + T', u = the
  *                   newest `sent` of any completion that had run before CONNECTED.
- *   Lapse           once the end is reached nothing revives a holder. A waiter may earn a lease anew, from writes sent
- *                   at least max(1 s, 2 ticks) after the first one that was answered since.
+ *   Lapse           once the end is reached nothing revives a holder. A waiter may earn a lease anew: what the rules
+ *                   say from then on is a promise, kept up as a lease would be, until a write is answered that was
+ *                   sent at least max(1 s, 2 ticks) after the promise was made. A session that the leader is about
+ *                   to end takes touches and writes for a while, and they do not save it; by then it would be closed.
  *
  * Reads, pings and sync are no evidence: a follower that is cut off answers them.
  */
@@ -41,10 +44,11 @@ struct zkl_lease {
     int64_t connected_ns;     /* the latest CONNECTED; 0 while disconnected */
     int64_t newest_sent_ns;   /* newest `sent` among the completions that have run */
     int64_t anchor_ns;        /* u of the latest CONNECTED; 0: none, or used up */
-    int64_t lapsed_ns;        /* when it lapsed; 0: it has not */
-    int64_t evidence_from_ns; /* after a lapse: what was sent before this counts for nothing */
-    struct zkl_beat beats[ZKL_LEASE_BEATS]; /* answered heartbeats of this connection, the newest last */
+    int64_t lapsed_ns;        /* when it lapsed; 0: it has not, or was earned anew since */
+    int64_t promised_ns;      /* after a lapse: what will be the end once it is proved; 0: nothing */
+    int64_t proof_from_ns;    /* and an answer to what was sent from then on proves it */
     int beat_count;
+    struct zkl_beat beats[ZKL_LEASE_BEATS]; /* answered heartbeats of this connection, the newest last */
 };
 
 /* A fresh session's handle is about to be opened. */
