@@ -128,15 +128,17 @@ static void threads_without_a_server_get_a_failure(void)
         CU_ASSERT_EQUAL(blocking_call_join(&calls[i]), ZKLOCK_NO_SERVER);
 }
 
+/* A burst of thousands of requests delays the heartbeat among them: on a slow machine by more than the usual timeout. */
 static void many_locks_live_on_one_session(void)
 {
     enum { MANY = 1000 };
     static zklock *locks[MANY];
+    zklock_session *session = stage_open(fault_proxy_address(stage.proxy), 10 * STAGE_TIMEOUT_MS);
     char path[64];
 
     for (int i = 0; i < MANY; i++) {
         snprintf(path, sizeof(path), "/stage/many/%d", i);
-        CU_ASSERT_EQUAL_FATAL(zklock_new(stage.session, path, NULL, &locks[i]), ZKLOCK_OK);
+        CU_ASSERT_EQUAL_FATAL(zklock_new(session, path, NULL, &locks[i]), ZKLOCK_OK);
         CU_ASSERT_EQUAL_FATAL(zklock_acquire_start(locks[i], STAGE_LIMIT_MS), ZKLOCK_OK);
     }
     for (int i = 0; i < MANY; i++)
@@ -237,7 +239,7 @@ static const struct suite_test tests[] = {
     BARE(eight_sessions_hand_over_a_thousand_times),
     BARE(eight_sessions_hand_over_while_connections_are_cut),
     BARE(threads_without_a_server_get_a_failure),
-    TEST(many_locks_live_on_one_session),
+    BARE(many_locks_live_on_one_session),
     TEST(waiter_is_granted_when_the_holder_goes_before_the_watch),
     TEST(waiter_is_granted_when_the_holder_goes_between_the_two_watches),
     TEST(waiter_lists_again_when_the_one_ahead_goes_before_the_watch),
