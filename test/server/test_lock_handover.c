@@ -223,7 +223,8 @@ static void watches_of_a_thousand_timeouts_are_harmless(void)
         zklock_free(lock);
     }
     CU_ASSERT_TRUE(observer_wait_count(stage.observer, STAGE_PATH, 1, STAGE_LIMIT_MS));
-    CU_ASSERT_TRUE(zk_server_wait_watch_count(stage.server, 2, STAGE_LIMIT_MS));
+    /* The holder's own, and one on the holder if any of them came so far. */
+    CU_ASSERT_TRUE(zk_server_watch_count(stage.server) <= 2);
     fault_proxy_cut(stage.proxy);
     contender_queue(next);
     CU_ASSERT_EQUAL(zklock_release(holder->lock, STAGE_LIMIT_MS), ZKLOCK_OK);
