@@ -4,7 +4,7 @@
 add_library(zklock_test_lock_stage STATIC lock_stage.c)
 target_link_libraries(zklock_test_lock_stage PUBLIC zklock_internals zklock_test_support zklock_build_rules)
 
-zklock_test_program(NAME test_lock_cost LABEL server SOURCES test_lock_cost.c LIBS zklock_test_lock_stage TESTS
+zklock_test_program(NAME test_lock_cost LABEL server SOURCES test_lock_cost.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
     free_lock_is_granted_by_two_requests
     create_and_list_are_sent_in_one_flight
     grant_of_a_free_lock_awaits_no_third_answer
@@ -101,7 +101,7 @@ zklock_test_program(NAME test_lock_cut LABEL server SOURCES test_lock_cut.c LIBS
     close_in_a_hole_ends_within_its_bound_and_says_so
     close_in_time_for_the_reconnect_leaves_nothing)
 
-zklock_test_program(NAME test_lock_unknown LABEL server SOURCES test_lock_unknown.c LIBS zklock_test_lock_stage TESTS
+zklock_test_program(NAME test_lock_unknown LABEL server SOURCES test_lock_unknown.c LIBS zklock_test_lock_stage TIMEOUT 180 TESTS
     lost_answers_and_requests_leave_one_contender_and_no_orphan
     answer_to_the_barrier_is_lost_too
     silence_after_the_create_is_a_lost_answer
@@ -141,7 +141,7 @@ zklock_test_program(NAME test_lock_parents LABEL server SOURCES test_lock_parent
     locks_with_and_without_chroot_are_the_same
     root_and_malformed_paths_are_refused)
 
-zklock_test_program(NAME test_session LABEL server SOURCES test_session.c LIBS zklock_test_lock_stage TESTS
+zklock_test_program(NAME test_session LABEL server SOURCES test_session.c LIBS zklock_test_lock_stage TIMEOUT 180 TESTS
     each_of_two_servers_is_found
     each_of_four_servers_is_found
     each_of_six_servers_is_found
@@ -156,7 +156,7 @@ zklock_test_program(NAME test_session LABEL server SOURCES test_session.c LIBS z
     close_before_the_first_connection_ends_at_once
     fifty_open_close_cycles_on_two_threads_are_harmless)
 
-zklock_test_program(NAME test_lock_handover LABEL server SOURCES test_lock_handover.c LIBS zklock_test_lock_stage TESTS
+zklock_test_program(NAME test_lock_handover LABEL server SOURCES test_lock_handover.c LIBS zklock_test_lock_stage TIMEOUT 180 TESTS
     eight_threads_of_one_session_exclude_each_other
     eight_sessions_hand_over_a_thousand_times
     eight_sessions_hand_over_while_connections_are_cut
@@ -167,7 +167,7 @@ zklock_test_program(NAME test_lock_handover LABEL server SOURCES test_lock_hando
     waiter_lists_again_when_the_one_ahead_goes_before_the_watch
     watches_of_a_thousand_timeouts_are_harmless)
 
-zklock_test_program(NAME test_lock_room LABEL server SOURCES test_lock_room.c LIBS zklock_test_lock_stage TESTS
+zklock_test_program(NAME test_lock_room LABEL server SOURCES test_lock_room.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
     waits_that_would_not_survive_a_reconnect_are_refused
     room_comes_back_when_a_lock_is_given_up
     left_watches_do_not_add_up_for_ever)
@@ -204,7 +204,7 @@ zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS z
     wait_ends_at_its_limit
     wait_ends_when_the_session_is_closed)
 
-zklock_test_program(NAME test_fork LABEL server SOURCES test_fork.c LIBS zklock_test_lock_stage TESTS
+zklock_test_program(NAME test_fork LABEL server SOURCES test_fork.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
     every_call_in_a_forked_child_says_so_at_once
     parent_holds_on_after_the_child_has_ended
     forks_at_any_moment_leave_no_child_stuck)
@@ -213,7 +213,7 @@ zklock_test_program(NAME test_lease_live LABEL server SOURCES test_lease_live.c 
     lease_on_one_server_stays_above_two_fifths
     lease_on_three_servers_stays_above_two_fifths)
 
-zklock_test_program(NAME test_lock_leaks LABEL server SOURCES test_lock_leaks.c LIBS zklock_test_lock_stage TESTS
+zklock_test_program(NAME test_lock_leaks LABEL server SOURCES test_lock_leaks.c LIBS zklock_test_lock_stage TIMEOUT 300 TESTS
     pairs_of_acquire_and_release_leave_nothing
     tries_of_a_held_lock_leave_nothing
     waits_for_a_held_lock_leave_nothing
