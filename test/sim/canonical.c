@@ -9,7 +9,7 @@ unsigned world_size(void)
     return (unsigned)(offsetof(struct world, clients) + (size_t)setting.clients * sizeof(struct client));
 }
 
-/* ------------------------------------------------------------------------------------------- what is forgotten */
+/* -------------------------------------------------------------------------------------- what is forgotten */
 
 static bool is_under_way(const struct client *client, int token)
 {
@@ -89,7 +89,7 @@ static void forget_messages(struct client *client)
            (size_t)(MOST_REPLIES - client->reply_count) * sizeof client->replies[0]);
 }
 
-/* ---------------------------------------------------------------------------------------------- what is renamed */
+/* ---------------------------------------------------------------------------------------- what is renamed */
 
 static bool has_flight(const struct client *client, uint8_t flight)
 {
@@ -301,7 +301,7 @@ void world_canonicalize(struct world *world, uint8_t *out_from)
     sort_clients(world, out_from);
 }
 
-/* ------------------------------------------------------------------------------------------ packing, hashing */
+/* --------------------------------------------------------------------------------------- packing, hashing */
 
 static size_t message_bytes(int count)
 {

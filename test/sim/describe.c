@@ -5,11 +5,21 @@
 #include <string.h>
 
 static const char *const op_names[OP_COUNT] = {
-    [OP_CREATE] = "create",         [OP_CREATE_LIST] = "list behind the create", [OP_PREPARE] = "make the parent",
-    [OP_BARRIER] = "barrier",       [OP_FIND_LIST] = "list behind the barrier",  [OP_LIST] = "list",
-    [OP_SURVEY] = "survey",         [OP_GET_OWN] = "get own",                    [OP_GET_AHEAD] = "get ahead",
-    [OP_EXISTS_AHEAD] = "exists ahead", [OP_WATCH_OWN] = "watch own",            [OP_DELETE] = "delete",
-    [OP_SWEEP] = "delete of a zombie", [OP_DELETED] = "news of a deletion",      [OP_CHANGED] = "news of a change",
+    [OP_CREATE] = "create",
+    [OP_CREATE_LIST] = "list behind the create",
+    [OP_PREPARE] = "make the parent",
+    [OP_BARRIER] = "barrier",
+    [OP_FIND_LIST] = "list behind the barrier",
+    [OP_LIST] = "list",
+    [OP_SURVEY] = "survey",
+    [OP_GET_OWN] = "get own",
+    [OP_GET_AHEAD] = "get ahead",
+    [OP_EXISTS_AHEAD] = "exists ahead",
+    [OP_WATCH_OWN] = "watch own",
+    [OP_DELETE] = "delete",
+    [OP_SWEEP] = "delete of a zombie",
+    [OP_DELETED] = "news of a deletion",
+    [OP_CHANGED] = "news of a change",
 };
 
 static const char *const answer_names[] = {
@@ -55,23 +65,35 @@ static const struct message *message_of(const struct world *world, const struct 
     return step->kind == STEP_APPLY ? &world->clients[step->client].requests[0] : NULL;
 }
 
-void describe_step(const struct world *world, const struct step *step, char who, struct text *out_text)
+/* What happens to somebody. */
+static void describe_of_client(const struct world *world, const struct step *step, struct text *out_text)
 {
     const struct message *message = message_of(world, step);
     const char *number = step->argument & 8 ? ", with a negative number" : "";
+    size_t size = sizeof out_text->chars;
 
-    if (step->client == NONE)
-        snprintf(out_text->chars, sizeof out_text->chars, "%s %d", step_names[step->kind], step->argument);
-    else if (message && step->kind == STEP_DELIVER)
-        snprintf(out_text->chars, sizeof out_text->chars, "%c gets: %s %s", who, op_names[message->op],
-                 answer_names[message->code]);
+    if (message && step->kind == STEP_DELIVER)
+        snprintf(out_text->chars, size, "gets: %s %s", op_names[message->op], answer_names[message->code]);
     else if (message)
-        snprintf(out_text->chars, sizeof out_text->chars, "%c is served: %s%s", who, op_names[message->op], number);
+        snprintf(out_text->chars, size, "is served: %s%s", op_names[message->op], number);
     else if (step->kind == STEP_RECONNECT && step->argument)
-        snprintf(out_text->chars, sizeof out_text->chars, "%c %s, news in reverse", who, step_names[step->kind]);
+        snprintf(out_text->chars, size, "%s, news in reverse", step_names[step->kind]);
     else
-        snprintf(out_text->chars, sizeof out_text->chars, "%c %s%s", who, step_names[step->kind],
+        snprintf(out_text->chars, size, "%s%s", step_names[step->kind],
                  step->kind == STEP_LATE_CREATE ? number : "");
+}
+
+void describe_step(const struct world *world, const struct step *step, char who, struct text *out_text)
+{
+    struct text what;
+
+    if (step->client == NONE) {
+        snprintf(out_text->chars, sizeof out_text->chars, "%s %d", step_names[step->kind], step->argument);
+        return;
+    }
+    describe_of_client(world, step, &what);
+    snprintf(out_text->chars, sizeof out_text->chars, "%c %.*s", who, (int)sizeof out_text->chars - 3,
+             what.chars);
 }
 
 void describe_client(const struct world *world, const struct client *client, struct text *out_text)
@@ -82,8 +104,10 @@ void describe_client(const struct world *world, const struct client *client, str
     char node[24] = "no node";
 
     if (client->own < MOST_NODES)
-        snprintf(node, sizeof node, "node %d%s", client->own, has_bit(world->alive, client->own) ? "" : " (gone)");
-    snprintf(out_text->chars, sizeof out_text->chars, "%-9s %s, ahead %d, link %s, session %s, lease %s, %d/%d under way",
+        snprintf(node, sizeof node, "node %d%s", client->own,
+                 has_bit(world->alive, client->own) ? "" : " (gone)");
+    snprintf(out_text->chars, sizeof out_text->chars,
+             "%-9s %s, ahead %d, link %s, session %s, lease %s, %d/%d under way",
              zkl_state_name(client->machine.state), node, client->ahead == NONE ? -1 : client->ahead,
              links[client->link], lives[client->life], leases[client->lease], client->request_count,
              client->reply_count);

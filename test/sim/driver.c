@@ -42,7 +42,9 @@ static uint8_t fresh_token(struct client *client)
 
 static void send(struct client *client, enum op op, uint8_t subject)
 {
-    world_send(client, (struct message){.op = op, .flight = (uint8_t)client->machine.flight, .subject = subject});
+    uint8_t flight = (uint8_t)client->machine.flight;
+
+    world_send(client, (struct message){.op = op, .flight = flight, .subject = subject});
 }
 
 static void send_watch(struct client *client, bool by_exists)
@@ -208,7 +210,8 @@ static bool has_two_parts(enum zkl_ask ask)
 /* The flight that is out ends as unknown; of two answers the first may have come. */
 static void settle_unknown(struct world *world, struct client *client)
 {
-    struct zkl_event event = {.flight = client->machine.flight, .first = ZKL_ANSWER_UNKNOWN, .owner_is_us = true};
+    struct zkl_event event = {
+        .flight = client->machine.flight, .first = ZKL_ANSWER_UNKNOWN, .owner_is_us = true};
 
     if (!client->machine.is_in_flight)
         return;
@@ -274,16 +277,28 @@ static void look_at_listing(struct client *client, const struct message *reply)
     client->listed = place.needs_survey ? reply->children : 0;
 }
 
-static void finish(struct world *world, struct client *client, enum zkl_event_type type, const struct message *reply)
+static bool is_listing(enum op op)
 {
-    struct zkl_event event = {.type = type, .flight = reply->flight, .first = reply->code, .owner_is_us = true};
+    return op == OP_CREATE_LIST || op == OP_FIND_LIST || op == OP_LIST || op == OP_SURVEY;
+}
 
-    if (reply->op == OP_CREATE_LIST || reply->op == OP_FIND_LIST || reply->op == OP_LIST || reply->op == OP_SURVEY) {
+static bool is_second(enum op op)
+{
+    return op == OP_CREATE_LIST || op == OP_FIND_LIST || op == OP_GET_AHEAD || op == OP_EXISTS_AHEAD;
+}
+
+/* The last reply of its flight. */
+static void finish(struct world *world, struct client *client, enum zkl_event_type type,
+                   const struct message *reply)
+{
+    struct zkl_event event = {
+        .type = type, .flight = reply->flight, .first = reply->code, .owner_is_us = true};
+
+    if (is_listing(reply->op)) {
         event.place = listing_unpack(reply);
         look_at_listing(client, reply);
     }
-    if (reply->op == OP_CREATE_LIST || reply->op == OP_FIND_LIST || reply->op == OP_GET_AHEAD ||
-        reply->op == OP_EXISTS_AHEAD) {
+    if (is_second(reply->op)) {
         event.first = client->half_flight == reply->flight ? client->half : ZKL_ANSWER_UNKNOWN;
         event.second = reply->code;
     }

@@ -1,12 +1,13 @@
 /*
  * What the lock layer owes the machine, reduced to its obligations:
  *
- *  - One flight an ask, its requests back to back; one event when the last reply has come, with its flight's number.
- *  - A create takes a fresh token. A token whose create was given up is a zombie: deleted wherever a listing shows it,
- *    and by a sweep, for as long as the session lives.
+ *  - One flight an ask, its requests back to back; one event when the last reply has come, with the flight's
+ *    number.
+ *  - A create takes a fresh token. A token whose create was given up is a zombie: deleted wherever a listing
+ *    shows it, and by a sweep, for as long as the session lives.
  *  - Events go by path to the own contender and to the one right ahead that the machine was told of.
  *  - The lease is looked at by the clock in every event; its end is told before it can be earned again.
- *  - A broken connection is told first; then the flight that is out ends as unknown. An expiry ends everything at once.
+ *  - A broken connection is told first; then the flight that is out ends as unknown. An expiry ends all at once.
  */
 #ifndef SIM_DRIVER_H
 #define SIM_DRIVER_H

@@ -1,6 +1,6 @@
 /*
- * explorer: plays ZooKeeper, the network and the clock against the shipped recipe, through every interleaving within
- * the bounds of a setting, and prints the shortest trace of the first broken promise.
+ * explorer: plays ZooKeeper, the network and the clock against the shipped recipe, through every interleaving
+ * within the bounds of a setting, and prints the shortest trace of the first broken promise.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -58,12 +58,12 @@ static int print_moves(void)
     return missing;
 }
 
-static bool parse_number(const char *text, uint64_t most, uint64_t *out_number)
+static bool parse_number(const char *text, uint64_t *out_number)
 {
     char *end;
     unsigned long long number = strtoull(text, &end, 10);
 
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || number > most)
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || number > UINT32_MAX)
         return false;
     *out_number = number;
     return true;
@@ -117,7 +117,7 @@ static int parse(int argc, char **argv, struct options *options)
         else if (option == 'S')
             options->suite = optarg;
         else if (option == 's' ? !choose_setting(optarg)
-                               : !parse_number(optarg, UINT32_MAX, &number) || !set_number(option, number, options))
+                               : !parse_number(optarg, &number) || !set_number(option, number, options))
             return refuse(known[index].name, optarg);
     }
     return optind < argc ? refuse("argument", argv[optind]) : 0;
@@ -146,6 +146,7 @@ int main(int argc, char **argv)
     bool is_violated = false;
     int status;
 
+    steps_catch_assertions();
     choose_setting("any-fault");
     status = parse(argc, argv, &options);
     if (status != 0)

@@ -37,7 +37,7 @@ static void write_names(void)
             break;
         write_name(names[slot][NUMBER_NORMAL], prefixes[slot], slot + 7);
         write_name(names[slot][NUMBER_LIMIT], prefixes[slot], INT32_MAX);
-        /* The counter wraps once for each create that is under way at the limit: no order in these, either. */
+        /* The counter wraps for each create that is under way at the limit: no order in these, either. */
         write_name(names[slot][NUMBER_NEGATIVE], prefixes[slot], INT32_MIN + (slot * 5) % 3);
     }
 }
@@ -79,9 +79,11 @@ static void place(const struct listing *listing, uint8_t own, const int64_t *czx
 
     zkl_queue_place(listing->children, listing->count, prefix, czxids, &found);
     counted = found.ahead_count < 3 ? found.ahead_count : 3;
-    reply->place = (uint8_t)((found.own_is_present ? PLACE_PRESENT : 0) | (found.is_mixed ? PLACE_MIXED : 0) |
-                             (found.needs_survey ? PLACE_SURVEY : 0) | (found.ahead_is_plain ? PLACE_PLAIN : 0) |
-                             counted << PLACE_COUNT_SHIFT);
+    reply->place = (uint8_t)(counted << PLACE_COUNT_SHIFT);
+    reply->place |= found.own_is_present ? PLACE_PRESENT : 0;
+    reply->place |= found.is_mixed ? PLACE_MIXED : 0;
+    reply->place |= found.needs_survey ? PLACE_SURVEY : 0;
+    reply->place |= found.ahead_is_plain ? PLACE_PLAIN : 0;
     reply->subject = found.ahead >= 0 ? listing->slots[found.ahead] : NONE;
 }
 

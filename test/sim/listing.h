@@ -1,4 +1,4 @@
-/* What the queue makes of a listing: the shipped code is asked, with names that sort opposite to their creation. */
+/* What the shipped queue makes of a listing; the names sort opposite to their creation. */
 #ifndef SIM_LISTING_H
 #define SIM_LISTING_H
 

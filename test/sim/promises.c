@@ -30,7 +30,9 @@ static const char *hear_grant(const struct world *world, struct client *client)
     if (!is_dead_by_operator(world, client))
         return "granted although the own node was gone";
     /* The news of a removal may be under way, but not that of a removal before the own turn came. */
-    return has_bit(world->killed_early, own) ? "granted to a contender that was removed before its turn" : NULL;
+    if (has_bit(world->killed_early, own))
+        return "granted to a contender that was removed before its turn";
+    return NULL;
 }
 
 static const char *hear_end(const struct world *world, struct client *client, enum zkl_outcome why)
@@ -111,7 +113,7 @@ void promises_hear(const struct world *world, struct client *client, const struc
         driver_violation = wrong;
 }
 
-/* ------------------------------------------------------------------------------------- what holds in each world */
+/* ------------------------------------------------------------------------------- what holds in each world */
 
 static bool is_holder(const struct client *client)
 {
@@ -137,8 +139,8 @@ static const char *check_holders(const struct world *world)
 
 static bool is_create_under_way(const struct client *client, int token)
 {
-    for (int i = 0; i < client->request_count; i++)
-        if (client->link == LINK_UP && client->requests[i].op == OP_CREATE && client->requests[i].subject == token)
+    for (int i = 0; i < client->request_count && client->link == LINK_UP; i++)
+        if (client->requests[i].op == OP_CREATE && client->requests[i].subject == token)
             return true;
     return has_bit(client->late_creates, token);
 }
@@ -163,7 +165,7 @@ static const char *check_orphans(const struct world *world, const struct client 
     return NULL;
 }
 
-/* Whether the contender was deleted, and no news of it is under way: heartbeats apart, nobody will ever know. */
+/* Whether the contender was deleted and no news of it is under way: but for heartbeats, nobody will know. */
 static bool is_deaf(const struct world *world, const struct client *client)
 {
     enum zkl_state state = client->machine.state;

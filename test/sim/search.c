@@ -64,7 +64,7 @@ static uint64_t fingerprint_of(const struct world *world)
     return world_fingerprint(&packed);
 }
 
-/* ------------------------------------------------------------------------------------------- the calm course */
+/* ---------------------------------------------------------------------------------------- the calm course */
 
 /* What follows when nothing goes wrong any more has to end well. Stops at a world of which that is known. */
 static const char *run_calmly(struct visited *visited, const struct world *from)
@@ -97,7 +97,7 @@ static const char *run_calmly(struct visited *visited, const struct world *from)
     return NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------------- trace */
+/* -------------------------------------------------------------------------------------------------- trace */
 
 static void print_world(const struct world *world, const uint8_t *who)
 {
@@ -190,10 +190,11 @@ static void print_trace(const struct search *search, bool is_calm)
     print_world(&world, who);
 }
 
-/* ---------------------------------------------------------------------------------------------------- search */
+/* ------------------------------------------------------------------------------------------------- search */
 
 /* A world that may have been seen before. Returns what is wrong with it. */
-static const char *take_up(struct search *search, const struct world *world, uint32_t parent, const struct step *step)
+static const char *take_up(struct search *search, const struct world *world, uint32_t parent,
+                           const struct step *step)
 {
     struct packed packed;
 

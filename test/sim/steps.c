@@ -1,5 +1,7 @@
 #include "steps.h"
 
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -149,7 +151,7 @@ int steps_list(const struct world *world, struct step out_steps[MOST_STEPS])
     return list.count;
 }
 
-/* Steps of the calm course: without heartbeats, since the watches alone have to do, and without looks in vain. */
+/* Steps of the calm course: no heartbeats, since the watches alone have to do, and no looks in vain. */
 static bool is_calm(const struct step *step)
 {
     return step->kind < STEP_ORDINARY_COUNT && step->kind != STEP_BEAT &&
@@ -296,14 +298,32 @@ static void take_fault(struct world *world, struct client *client, const struct 
     }
 }
 
+static sigjmp_buf before_step;
+
+static void leave_step(int signal_number)
+{
+    (void)signal_number;
+    siglongjmp(before_step, 1);
+}
+
+void steps_catch_assertions(void)
+{
+    /* Not blocked while it runs, since it does not return. */
+    struct sigaction action = {.sa_handler = leave_step, .sa_flags = SA_NODEFER};
+
+    sigaction(SIGABRT, &action, NULL);
+}
+
 const char *steps_take(struct world *world, const struct step *step)
 {
     struct client *client = step->client == NONE ? NULL : &world->clients[step->client];
 
     driver_violation = NULL;
-    if (step->kind >= STEP_CUT)
+    if (sigsetjmp(before_step, 0) != 0)
+        return "an assertion of the recipe failed";
+    if (step->kind >= STEP_CUT) {
         take_fault(world, client, step);
-    else {
+    } else {
         take_of_session(world, client, step);
         take_of_owner(world, client, step);
         take_of_server(world, client, step);

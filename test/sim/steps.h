@@ -7,7 +7,7 @@
 #include "world.h"
 
 enum step_kind {
-    /* The ordinary course: what will happen sooner or later. The order is the one in which a calm world goes on. */
+    /* The ordinary course: what will happen sooner or later, in the order in which a calm world goes on. */
     STEP_NOTICE_CUT,
     STEP_NOTICE_LAPSE,
     STEP_NOTICE_EXPIRY,
@@ -52,6 +52,8 @@ struct step {
 
 /* Fills in the steps that are possible; returns how many. */
 int steps_list(const struct world *world, struct step out_steps[MOST_STEPS]);
+/* From now on an assertion that fails in a step ends that step and not the program. */
+void steps_catch_assertions(void);
 /* Takes one; returns what it broke, or NULL. */
 const char *steps_take(struct world *world, const struct step *step);
 /* The next step of a world in which nothing goes wrong any more. False: nothing is left to do. */

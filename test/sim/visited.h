@@ -1,4 +1,4 @@
-/* The worlds seen so far: a set of fingerprints with marks, and for each explored world the step that led to it. */
+/* The worlds seen so far: fingerprints with marks, and for each explored one the step that led there. */
 #ifndef SIM_VISITED_H
 #define SIM_VISITED_H
 

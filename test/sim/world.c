@@ -1,4 +1,4 @@
-/* The server and the network: one quorum that applies one request at a time, and a connection for each client. */
+/* The server and the network: one quorum that applies one request at a time, and a connection a client. */
 #include "world.h"
 
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /*
- * The explorer's world: ZooKeeper, the network, the clock and some clients, small enough to be copied and hashed.
+ * The explorer's world: ZooKeeper, the network, the clock and some clients, small enough to be copied and
+ * hashed.
  *
- * Nodes are slots in the order of their creation, so a slot's number is its czxid. A mask has one bit a slot or a token.
- * Clients are alike: everything about a client, its znodes' slots included, lies in its own struct, so that worlds
- * which differ in the order of the clients only are one world.
+ * Nodes are slots in the order of their creation, so a slot's number is its czxid. A mask has one bit a slot or
+ * a token. Clients are alike: everything about a client, its znodes' slots included, lies in its own struct,
+ * so that worlds which differ in the order of the clients only are one world.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -161,7 +162,7 @@ void world_init(struct world *world);
 
 /* Whether the oldest request of this client can be applied. */
 bool world_can_apply(const struct world *world, const struct client *client);
-/* Applies it, and sends the reply. `is_negative`: a create beyond the counter's limit gets a negative number. */
+/* Applies it and sends the reply. `is_negative`: a create beyond the counter's limit gets such a number. */
 void world_apply(struct world *world, struct client *client, bool is_negative);
 void world_apply_late_create(struct world *world, struct client *client, int token, bool is_negative);
 void world_apply_late_delete(struct world *world, struct client *client, int slot);
@@ -178,7 +179,7 @@ void world_reconnect(struct world *world, struct client *client, bool is_backwar
 
 void world_send(struct client *client, struct message request);
 
-/* --------------------------------------------------------------------------- canonical.c: one form for each world */
+/* ------------------------------------------------------------------- canonical.c: one form for each world */
 
 /* Forgets what cannot matter any more and renames. out_from[i]: where client i stood before; may be NULL. */
 void world_canonicalize(struct world *world, uint8_t *out_from);

@@ -21,7 +21,8 @@ static void list(const char *const *names)
 }
 
 #define LIST(...) list((const char *const[]){__VA_ARGS__, NULL})
-#define SURVEY(...) survey((const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define SURVEY(...) \
+    survey((const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
 static void find(void)
 {
@@ -67,7 +68,8 @@ static void lowest_number_has_nobody_ahead(void)
 /* Names that sort opposite to their numbers, in an order of their own. */
 static void order_is_by_number_and_not_by_name(void)
 {
-    LIST("zz-lock-0000000001", "aa-lock-0000000009", OWN "0000000004", "mm-lock-0000000003", "bb-lock-0000000002");
+    LIST("zz-lock-0000000001", "aa-lock-0000000009", OWN "0000000004", "mm-lock-0000000003",
+         "bb-lock-0000000002");
     find();
     CU_ASSERT_EQUAL(place.ahead_count, 3);
     CU_ASSERT_EQUAL(place.ahead, 3);
@@ -212,7 +214,8 @@ static void numbers_beyond_the_limit_need_a_survey(void)
 /* A pipelined create can be negative before a later one is 2147483647, and the other way round. */
 static void beyond_the_limit_order_is_by_creation(void)
 {
-    LIST("a-lock--2147483648", OWN "2147483647", "b-lock-2147483647", "c-lock--2147483647", "d-lock-0000000001");
+    LIST("a-lock--2147483648", OWN "2147483647", "b-lock-2147483647", "c-lock--2147483647",
+         "d-lock-0000000001");
     SURVEY(40, 50, 60, 30, 0);
     CU_ASSERT_EQUAL(place.ahead_count, 3);
     CU_ASSERT_EQUAL(place.ahead, 0);
