@@ -7,7 +7,7 @@
  *    shows it, and by a sweep, for as long as the session lives.
  *  - Events go by path to the own contender and to the one right ahead that the machine was told of.
  *  - The lease is looked at by the clock in every event; its end is told before it can be earned again.
- *  - A broken connection is told first; then the flight that is out ends as unknown. An expiry ends all at once.
+ *  - A broken connection is told first; then the flight that is out ends as unknown. An expiry ends all.
  */
 #ifndef SIM_DRIVER_H
 #define SIM_DRIVER_H
