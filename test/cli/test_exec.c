@@ -296,9 +296,9 @@ static void label_and_command_name_stand_in_the_payload(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(list.nodes[0].data, "\"label\":\"night \\u0022run\\u0022\""));
     observed_list_clear(&list);
     stage_let_go(named);
+    CU_ASSERT_EQUAL(stage_end(named), 143);
     other = stage_start("exec", LOCK, "--", "/bin/sleep", "300", NULL);
     CU_ASSERT_TRUE(observer_wait_front_other_than(stage_observer, LOCK, "", PATIENCE_MS));
-    CU_ASSERT_EQUAL(stage_end(named), 143);
     CU_ASSERT_EQUAL_FATAL(observer_list(stage_observer, LOCK, &list), ZOK);
     CU_ASSERT_EQUAL_FATAL(list.count, 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(list.nodes[0].data, "\"label\":\"sleep\""));
