@@ -2,8 +2,8 @@
  * The explorer's world: ZooKeeper, the network, the clock and some clients, small enough to be copied and
  * hashed.
  *
- * Nodes are slots in the order of their creation, so a slot's number is its czxid. A mask has one bit a slot or
- * a token. Clients are alike: everything about a client, its znodes' slots included, lies in its own
+ * Nodes are slots in the order of their creation, so a slot's number is its czxid. A mask has one bit a slot
+ * or a token. Clients are alike: everything about a client, its znodes' slots included, lies in its own
  * struct, so that worlds which differ in the order of the clients only are one world.
  */
 #ifndef SIM_WORLD_H
