@@ -230,7 +230,7 @@ static void killed_zklock_takes_its_command_along(void)
     pid_t command;
 
     snprintf(script, sizeof(script), "echo $$ > %s; exec sleep 300", file);
-    process = stage_start("exec", "-T", "1", LOCK, "--", "sh", "-c", script, NULL);
+    process = stage_start("exec", "-T", "4", LOCK, "--", "sh", "-c", script, NULL);
     CU_ASSERT_TRUE_FATAL(stage_wait_text(file, "\n", PATIENCE_MS));
     process_signal(process, SIGKILL);
     CU_ASSERT_TRUE(process_wait(process, PATIENCE_MS));
