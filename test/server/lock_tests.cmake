@@ -141,7 +141,7 @@ zklock_test_program(NAME test_lock_parents LABEL server SOURCES test_lock_parent
     locks_with_and_without_chroot_are_the_same
     root_and_malformed_paths_are_refused)
 
-zklock_test_program(NAME test_session LABEL server SOURCES test_session.c LIBS zklock_test_lock_stage TIMEOUT 180 TESTS
+zklock_test_program(NAME test_session LABEL server SOURCES test_session.c LIBS zklock_test_lock_stage TIMEOUT 420 TESTS
     each_of_two_servers_is_found
     each_of_four_servers_is_found
     each_of_six_servers_is_found
