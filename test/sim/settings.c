@@ -37,6 +37,7 @@ static const struct setting large[] = {
      .is_at_limit = true, .numbers_left = 1},
     {.name = "three-two-cuts", .clients = 3, .faults = 2, .give_ups = 0, .kinds = KIND(CUT)},
     {.name = "two-two-faults", .clients = 2, .faults = 2, .give_ups = 2, .kinds = ALL_FAULTS},
+    {.name = "three-two-faults", .clients = 3, .faults = 2, .give_ups = 0, .kinds = ALL_FAULTS},
     {.name = "two-three-faults", .clients = 2, .faults = 3, .give_ups = 0, .kinds = ALL_FAULTS},
 };
 
