@@ -194,6 +194,37 @@ typedef struct zklock_session_info {
 /* What is known of the session now. Does not block; any thread. Returns ZKLOCK_OK or ZKLOCK_FORKED. */
 ZKLOCK_API zklock_status zklock_session_info_get(zklock_session *session, zklock_session_info *out_info);
 
+/* What it takes to end a session from another process. Whoever has it can do with the session what its owner can. */
+typedef struct zklock_session_key {
+    int64_t session_id;
+    unsigned char password[16];
+} zklock_session_key;
+
+/*
+ * Writes the key of the present session, for a process that outlives this one and ends the session for it. It changes
+ * when the session expires and a fresh one is opened.
+ *
+ * blocking   no. threads: any.
+ * returns    ZKLOCK_OK; ZKLOCK_NO_SERVER: there is no session yet; ZKLOCK_BAD_ARGUMENT; ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_key_get(zklock_session *session, zklock_session_key *out_key);
+
+/*
+ * Ends a session by its key, and with it every contender of it: what a process can do at once that another one would
+ * have done, had it not been killed. Only for sessions whose process is certainly gone, and everything that relied on
+ * its locks too; nobody checks that.
+ *
+ * servers    as in zklock_session_options.
+ * timeout_ms limit for all of it but looking up host names; negative: for ever.
+ * blocking   at most timeout_ms, and as long as host names take to be looked up. threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: the servers say that this session is over. ZKLOCK_NO_SERVER: none said so within the limit.
+ *            ZKLOCK_BAD_ARGUMENT; ZKLOCK_NO_MEMORY; ZKLOCK_SYSTEM; ZKLOCK_DEADLOCK.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_end(const char *servers, const zklock_session_key *key,
+                                                              int64_t timeout_ms);
+
 /*
  * Writes one line that says why the session is not connected ("127.0.0.1:2181: Connection refused; ..."), or an
  * empty string. `buffer` is always terminated. Does not block; any thread.

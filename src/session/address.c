@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool zkl_endpoint_next(const char **list, struct zkl_endpoint *out_endpoint)
@@ -103,4 +104,31 @@ int zkl_address_parse(const char *list, struct zkl_address *out_addresses, int c
         count++;
     }
     return count;
+}
+
+int zkl_addresses_count(const char *list)
+{
+    int count = 1;
+
+    for (const char *at = strchr(list, ','); at; at = strchr(at + 1, ','))
+        count++;
+    return count;
+}
+
+char *zkl_addresses_rotate(const char *list, int first)
+{
+    const char *split = list;
+    char *rotated;
+
+    while (first-- > 0) {
+        const char *comma = strchr(split, ',');
+
+        split = comma ? comma + 1 : list;
+    }
+    if (split == list)
+        return strdup(list);
+    rotated = malloc(strlen(list) + 2);
+    if (rotated)
+        sprintf(rotated, "%s,%.*s", split, (int)(split - list - 1), list);
+    return rotated;
 }

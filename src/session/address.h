@@ -26,6 +26,10 @@ bool zkl_endpoint_next(const char **list, struct zkl_endpoint *out_endpoint);
 bool zkl_address_equal(const struct zkl_address *one, const struct zkl_address *other);
 /* Brackets around IPv6; `buffer` has ZKL_ADDRESS_TEXT_SIZE bytes. False, and a question mark: no memory. */
 bool zkl_address_format(const struct zkl_address *address, char *buffer);
+/* How many entries a list has that is not empty. */
+int zkl_addresses_count(const char *list);
+/* The entries from the `first`-th on, and the others behind it. Caller frees; NULL without memory. */
+char *zkl_addresses_rotate(const char *list, int first);
 /* Reads a list of numeric addresses; returns how many, or -1 when one is not numeric or there are too many. */
 int zkl_address_parse(const char *list, struct zkl_address *out_addresses, int capacity);
 

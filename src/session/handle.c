@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/address.h"
 #include "session/session_state.h"
 
 /* How long a fresh handle may take to connect before the next address is tried: a server that accepts and stays silent
@@ -176,32 +177,6 @@ static void on_node(void *ctx, enum zkl_node_event event, const char *path)
 
 /* ---------------------------------------------------------------- opening */
 
-/* The addresses from the `first`-th on, and the others behind it. Caller frees; NULL without memory. */
-static char *rotate(const char *addresses, int first)
-{
-    const char *split = addresses;
-
-    while (first-- > 0) {
-        const char *comma = strchr(split, ',');
-        split = comma ? comma + 1 : addresses;
-    }
-    if (split == addresses)
-        return strdup(addresses);
-    char *rotated = malloc(strlen(addresses) + 2);
-    if (rotated)
-        sprintf(rotated, "%s,%.*s", split, (int)(split - addresses - 1), addresses);
-    return rotated;
-}
-
-static int count_addresses(const char *addresses)
-{
-    int count = 1;
-
-    for (const char *at = strchr(addresses, ','); at; at = strchr(at + 1, ','))
-        count++;
-    return count;
-}
-
 static void pause_before_retry(zklock_session *session)
 {
     int64_t pause_ms = FIRST_PAUSE_MS << (session->tries < 5 ? session->tries : 5);
@@ -228,8 +203,8 @@ static int64_t window_ns(const zklock_session *session, int address_count)
 static zklock_status open_handle(zklock_session *session)
 {
     static const struct zkl_store_sink sink = {.on_state = on_state, .on_node = on_node};
-    int address_count = count_addresses(session->addresses);
-    char *addresses = rotate(session->addresses, session->tries % address_count);
+    int address_count = zkl_addresses_count(session->addresses);
+    char *addresses = zkl_addresses_rotate(session->addresses, session->tries % address_count);
     struct zkl_handle *handle = calloc(1, sizeof *handle);
     zklock_status status = ZKLOCK_NO_MEMORY;
 
@@ -265,8 +240,8 @@ struct resolution {
 /* Clients that read the same list shall not all begin with the same server. */
 static void start_anywhere(zklock_session *session)
 {
-    uint64_t first = random_below(session, (uint64_t)count_addresses(session->addresses));
-    char *rotated = rotate(session->addresses, (int)first);
+    uint64_t first = random_below(session, (uint64_t)zkl_addresses_count(session->addresses));
+    char *rotated = zkl_addresses_rotate(session->addresses, (int)first);
 
     if (rotated) {
         free(session->addresses);
@@ -281,7 +256,7 @@ static void take_resolution(zklock_session *session, struct resolution *resoluti
     if (resolution->status == ZKLOCK_OK) {
         bool is_same_try = session->tries > 0 && session->addresses;
         char *old = session->addresses;
-        if (!is_same_try || count_addresses(old) != count_addresses(resolution->addresses)) {
+        if (!is_same_try || zkl_addresses_count(old) != zkl_addresses_count(resolution->addresses)) {
             session->addresses = resolution->addresses;
             resolution->addresses = old;
             start_anywhere(session);

@@ -8,6 +8,7 @@
 
 #define ZKL_SERVERS_MAX 63
 #define ZKL_DEFAULT_PORT 2181
+#define ZKL_DEFAULT_SERVERS "localhost:2181"
 /* Bytes of a lock's path, chroot included. */
 #define ZKL_LONGEST_PATH 900
 

@@ -19,7 +19,7 @@ void zklock_session_options_init(zklock_session_options *options)
 {
     memset(options, 0, sizeof *options);
     options->size = sizeof *options;
-    options->servers = "localhost:2181";
+    options->servers = ZKL_DEFAULT_SERVERS;
     options->session_timeout_ms = DEFAULT_TIMEOUT_MS;
     options->log_level = ZKLOCK_LOG_WARNING;
 }
@@ -46,7 +46,7 @@ static enum zkl_lease_rule rule_of(zklock_lease lease)
 
 static zklock_status fill(zklock_session *session, const zklock_session_options *options)
 {
-    const char *servers = options->servers ? options->servers : "localhost:2181";
+    const char *servers = options->servers ? options->servers : ZKL_DEFAULT_SERVERS;
     const char *label = options->label ? options->label : program_invocation_short_name;
 
     session->refs = 1;
@@ -200,6 +200,23 @@ zklock_status zklock_session_info_get(zklock_session *session, zklock_session_in
     };
     pthread_mutex_unlock(&session->mutex);
     return ZKLOCK_OK;
+}
+
+zklock_status zklock_session_key_get(zklock_session *session, zklock_session_key *out_key)
+{
+    zklock_status status = ZKLOCK_NO_SERVER;
+
+    if (!session || !out_key)
+        return ZKLOCK_BAD_ARGUMENT;
+    if (!zkl_session_is_own(session))
+        return ZKLOCK_FORKED;
+    pthread_mutex_lock(&session->mutex);
+    if (session->handle && session->session_id != 0) {
+        session->driver->key(session->handle->store, out_key);
+        status = ZKLOCK_OK;
+    }
+    pthread_mutex_unlock(&session->mutex);
+    return status;
 }
 
 static const char *phase_text(const zklock_session *session)

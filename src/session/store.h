@@ -100,6 +100,7 @@ struct zkl_store;
 struct zkl_store_options {
     const char *addresses;     /* numeric "ip:port,..." in the order to try, odd in number */
     unsigned timeout_ms;       /* session timeout to ask for */
+    const zklock_session_key *key; /* of the session to go on with; NULL: a fresh one. Needed during open() only */
     const struct zkl_store_sink *sink;
     void *ctx;
 };
@@ -111,6 +112,8 @@ struct zkl_store_driver {
                           struct zkl_store **out_store);
     /* Hands a request on. Does not block. Copies what it needs of the request. @locks any may be held */
     bool (*submit)(struct zkl_store *store, const struct zkl_request *request, zkl_reply_fn *on_reply, void *arg);
+    /* Writes the key of the store's session. Valid once the store has reported CONNECTED. @locks any may be held */
+    void (*key)(struct zkl_store *store, zklock_session_key *out_key);
     /*
      * Ends the connection, and the session if it is connected and nothing is in flight. Blocks for up to five seconds.
      * @thread any but the store's own  @locks none may be held

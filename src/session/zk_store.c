@@ -108,17 +108,23 @@ static char *format_for_client(const char *addresses, int count)
 }
 
 /* The threads of a handle inherit the mask of their creator. */
-static zhandle_t *init_with_signals_blocked(struct zkl_store *store, const char *list, unsigned timeout_ms)
+static zhandle_t *init_with_signals_blocked(struct zkl_store *store, const char *list,
+                                            const struct zkl_store_options *options)
 {
+    clientid_t id = {0};
     sigset_t all, before;
     zhandle_t *handle;
     int failure;
 
+    if (options->key) {
+        id.client_id = options->key->session_id;
+        memcpy(id.passwd, options->key->password, sizeof(id.passwd));
+    }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     errno = 0;
-    handle = zookeeper_init2(list, zkl_zk_store_watch, (int)timeout_ms, NULL, store, ZOO_NO_LOG_CLIENTENV,
-                             discard_log);
+    handle = zookeeper_init2(list, zkl_zk_store_watch, (int)options->timeout_ms, options->key ? &id : NULL, store,
+                             ZOO_NO_LOG_CLIENTENV, discard_log);
     failure = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = failure;
@@ -130,7 +136,7 @@ static zhandle_t *init_with_signals_blocked(struct zkl_store *store, const char 
  * it makes. Handles of ours are made one at a time because of them; the shuffling, which the rest of the program may
  * rely on, is switched off only meanwhile (its state cannot be asked, so its default comes back).
  */
-static zhandle_t *init_handle(struct zkl_store *store, const char *list, unsigned timeout_ms)
+static zhandle_t *init_handle(struct zkl_store *store, const char *list, const struct zkl_store_options *options)
 {
     static pthread_mutex_t init_mutex = PTHREAD_MUTEX_INITIALIZER;
     struct zkl_descriptors before;
@@ -140,7 +146,7 @@ static zhandle_t *init_handle(struct zkl_store *store, const char *list, unsigne
     pthread_mutex_lock(&init_mutex);
     zkl_descriptors_list(&before);
     zoo_deterministic_conn_order(1);
-    handle = init_with_signals_blocked(store, list, timeout_ms);
+    handle = init_with_signals_blocked(store, list, options);
     failure = errno;
     zoo_deterministic_conn_order(0);
     zkl_descriptors_seal_new_pipes(&before);
@@ -184,7 +190,7 @@ static zklock_status connect_store(struct zkl_store *store, const struct zkl_sto
     list = format_for_client(options->addresses, store->peer_count);
     if (!list)
         return ZKLOCK_NO_MEMORY;
-    handle = init_handle(store, list, options->timeout_ms);
+    handle = init_handle(store, list, options);
     failure = errno;
     free(list);
     if (!handle)
@@ -226,6 +232,14 @@ static void close_store(struct zkl_store *store)
     free_store(store);
 }
 
+static void read_key(struct zkl_store *store, zklock_session_key *out_key)
+{
+    const clientid_t *id = zoo_client_id(store->handle);
+
+    out_key->session_id = id->client_id;
+    memcpy(out_key->password, id->passwd, sizeof(out_key->password));
+}
+
 static zklock_status resolve(struct zkl_store_driver *driver, const char *hosts, char **out_addresses, char *detail,
                              size_t detail_size)
 {
@@ -245,6 +259,7 @@ struct zkl_store_driver *zkl_store_driver_zookeeper(void)
     static struct zkl_store_driver driver = {
         .open = open_store,
         .submit = zkl_zk_store_submit,
+        .key = read_key,
         .close = close_store,
         .resolve = resolve,
         .probe = probe,

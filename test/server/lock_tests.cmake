@@ -219,6 +219,13 @@ zklock_test_program(NAME test_lock_leaks LABEL server SOURCES test_lock_leaks.c 
     waits_for_a_held_lock_leave_nothing
     objects_freed_while_they_hold_leave_nothing)
 
+zklock_test_program(NAME test_session_end LABEL server SOURCES test_session_end.c LIBS zklock_test_lock_stage TESTS
+    next_in_line_holds_as_soon_as_the_session_is_ended
+    session_that_is_over_counts_as_ended
+    silent_first_server_does_not_eat_the_limit
+    limit_passes_without_a_server
+    what_is_no_key_is_refused)
+
 # The same for a night.
 zklock_test_program(NAME test_lease_night LABEL nightly SOURCES test_lease_live.c LIBS zklock_test_lock_stage
     TIMEOUT 900 TESTS

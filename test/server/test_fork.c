@@ -27,6 +27,7 @@ static void start(void)
 static int call_what_has_a_status(int statuses[CALLS_MAX])
 {
     zklock_session_info info;
+    zklock_session_key key;
     zklock_queue *queue = NULL;
     zklock *lock = NULL;
     uint64_t token;
@@ -35,6 +36,7 @@ static int call_what_has_a_status(int statuses[CALLS_MAX])
 
     statuses[count++] = zklock_session_wait_connected(stage.session, -1);
     statuses[count++] = zklock_session_info_get(stage.session, &info);
+    statuses[count++] = zklock_session_key_get(stage.session, &key);
     statuses[count++] = zklock_new(stage.session, STAGE_PATH, NULL, &lock);
     statuses[count++] = zklock_try(holder->lock, -1);
     statuses[count++] = zklock_acquire(holder->lock, -1);
