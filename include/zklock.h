@@ -83,7 +83,8 @@ extern "C" {
     X(NO_MEMORY, 18, "out of memory", true, 71)                                                               \
     X(SYSTEM, 19, "the operating system refused", true, 71)                                                   \
     X(PENDING, 20, "no result yet", true, 70)                                                                 \
-    X(INTERNAL, 21, "internal failure", false, 70)
+    X(INTERNAL, 21, "internal failure", false, 70)                                                            \
+    X(CHANGED, 22, "it has changed since it was read", false, 1)
 
 typedef enum zklock_status {
 #define ZKLOCK_STATUS_ENUM(name, code, text, retriable, exit_status) ZKLOCK_##name = (code),
@@ -262,7 +263,7 @@ typedef enum zklock_loss {
 /* Static text of a loss's reason; never NULL. Does not block; any thread. */
 ZKLOCK_API const char *zklock_loss_text(zklock_loss loss);
 
-/* When memory is short, REQUEUED, and SUSPENDED with its RESUMED, may be left out; the others never are. */
+/* When memory is short, REQUEUED, REVOKE, and SUSPENDED with its RESUMED, may be left out; the others never are. */
 typedef enum zklock_event_kind {
     ZKLOCK_EVENT_ENDED = 1,     /* the acquire has its result: `status` (ZKLOCK_OK: held) */
     ZKLOCK_EVENT_REQUEUED = 2,  /* the session expired while waiting; queued again, at the end */
@@ -270,6 +271,7 @@ typedef enum zklock_event_kind {
     ZKLOCK_EVENT_RESUMED = 4,   /* held, and the server answers again */
     ZKLOCK_EVENT_LOST = 5,      /* `loss` says why; final */
     ZKLOCK_EVENT_RELEASED = 6,  /* the contender is gone from the server, or the acquire's remains are */
+    ZKLOCK_EVENT_REVOKE = 7,    /* somebody asks to let go, while held or waiting; see zklock_revocations() */
 } zklock_event_kind;
 
 typedef struct zklock_event {
@@ -438,6 +440,17 @@ ZKLOCK_API zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss);
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_token(zklock *lock, uint64_t *out_token);
 
+/*
+ * How often somebody has asked the present contender to let go, since its acquire was begun: by zklock_revoke(), by
+ * Curator's Revoker ("__REVOKE__"), or by the recipe in ZooKeeper's manual ("unlock"). Whether to follow is up to the
+ * owner. Each request is told as ZKLOCK_EVENT_REVOKE, makes zklock_fd() readable, and is answered by writing the
+ * payload back with the member "revoked":true. A request whose answer is lost may count twice.
+ *
+ * blocking   no. threads: any. returns 0 after fork() and before the first acquire, too.
+ * since      0.1
+ */
+ZKLOCK_API unsigned zklock_revocations(zklock *lock);
+
 /* Writes the name of the own contender's znode (without its directory), or an empty string while there is none.
  * Does not block; any thread. */
 ZKLOCK_API void zklock_contender_name(zklock *lock, char *buffer, size_t size);
@@ -464,6 +477,7 @@ typedef struct zklock_contender {
     bool is_holder;        /* by its place in the queue */
     const char *payload;   /* what its owner wrote: any bytes, terminated for convenience; NULL: denied */
     size_t payload_size;
+    int32_t version;       /* of the znode: how often it was written since its creation */
 } zklock_contender;
 
 typedef struct zklock_queue {
@@ -471,6 +485,9 @@ typedef struct zklock_queue {
     size_t count;
     size_t foreign_count; /* children that are no contenders of a known kind */
     bool exists;          /* whether the path exists at all */
+    const char *const *foreign_names; /* not to be printed raw */
+    bool is_mixed;        /* contenders of kinds that do not exclude each other */
+    int32_t next_number;  /* the sequence number of the next contender, unless another client comes first */
 } zklock_queue;
 
 /*
@@ -498,6 +515,71 @@ ZKLOCK_API void zklock_queue_free(zklock_queue *queue);
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_wait_free(zklock_session *session, const char *path,
                                                             int64_t timeout_ms);
+
+/*
+ * Asks a majority of the servers whether a token is that of a holder: first a small write that changes nothing, then a
+ * look behind it, so that no server that is cut off can answer out of date.
+ *
+ * token      as zklock_token() gave it, here or elsewhere.
+ * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: its contender stood in a holder's place at some moment during the call. ZKLOCK_NOT_HELD: it
+ *            did not. Else as zklock_queue_read().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_token_verify(zklock_session *session, const char *path,
+                                                               uint64_t token, int64_t timeout_ms);
+
+/*
+ * Breaks exactly this contender: deletes its znode if it still is the one that was read, unwritten since. Whose lock it
+ * was learns of it after it happened, and may work on meanwhile: ask first, by zklock_revoke().
+ *
+ * contender  as zklock_queue_read() gave it; its name, token and version say which one is meant.
+ * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: it is gone, by this call or before it. ZKLOCK_CHANGED: it was written since, or another one has
+ *            its name: nothing was done; read again. ZKLOCK_BAD_ARGUMENT: no contender's name. ZKLOCK_DENIED: it needs
+ *            the right DELETE on the path. ZKLOCK_TIMEOUT: it may or may not have been broken; calling again is safe.
+ *            Else as zklock_queue_read().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_break(zklock_session *session, const char *path,
+                                                        const zklock_contender *contender, int64_t timeout_ms);
+
+/*
+ * Asks the owner of this contender to let go, by writing "__REVOKE__" into its znode. zklock tells its owner (see
+ * zklock_revocations()), Curator does where the mutex was made revocable; others take no notice, and lose what they
+ * had written about themselves.
+ *
+ * contender  as zklock_queue_read() gave it; its name and token say which one is meant.
+ * blocking   at most timeout_ms (negative: for ever); not until the owner lets go. threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: the request was written. ZKLOCK_NOT_HELD: the contender is gone. ZKLOCK_CHANGED: another one
+ *            has its name. ZKLOCK_BAD_ARGUMENT; ZKLOCK_DENIED: it needs the right WRITE. Else as zklock_queue_read().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_revoke(zklock_session *session, const char *path,
+                                                         const zklock_contender *contender, int64_t timeout_ms);
+
+typedef struct zklock_paths {
+    const char *const *items; /* sorted by their bytes; not to be printed raw */
+    size_t count;
+    size_t denied_count;      /* directories that may not be listed, and so were left out with all below them */
+} zklock_paths;
+
+/*
+ * Finds the locks below a path, itself included: every directory with at least one contender. What has none now looks
+ * like any other directory.
+ *
+ * path       "/" stands for all that the session reaches.
+ * ownership  the caller frees *out_paths with zklock_paths_free().
+ * blocking   at most timeout_ms (negative: for ever); it lists every directory there. threads: any but a notifier
+ *            thread.
+ * returns    as zklock_queue_read().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_paths_read(zklock_session *session, const char *path,
+                                                             int64_t timeout_ms, zklock_paths **out_paths);
+
+/* Frees paths; NULL is allowed. Does not block; any thread. */
+ZKLOCK_API void zklock_paths_free(zklock_paths *paths);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lock/flight.h"
+#include "lock/revocation.h"
 
 static enum zkl_answer answer_of(enum zkl_code code)
 {
@@ -18,6 +19,7 @@ static enum zkl_answer answer_of(enum zkl_code code)
         return ZKL_ANSWER_DENIED;
     case ZKL_CODE_NODE_EXISTS:
     case ZKL_CODE_NO_CHILDREN:
+    case ZKL_CODE_BAD_VERSION:
     case ZKL_CODE_REFUSED:
         break;
     }
@@ -145,6 +147,7 @@ static void take_own(struct flight *flight, const struct zkl_reply *reply)
     if (reply->code == ZKL_CODE_OK) {
         flight->event.owner_is_us = reply->stat.owner == zkl_session_id(attempt->session);
         attempt->token = (uint64_t)reply->stat.czxid;
+        zkl_revocation_look(attempt, reply);
     }
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lock/query.h"
+#include "lock/question.h"
 #include "recipe/queue.h"
 #include "session/servers.h"
 #include "zklock.h"
@@ -17,7 +17,7 @@
 struct reading {
     zklock_queue public;
     zklock_contender *contenders;
-    size_t capacity;
+    char **foreign_names;
 };
 
 void zklock_queue_free(zklock_queue *queue)
@@ -31,16 +31,10 @@ void zklock_queue_free(zklock_queue *queue)
         free((char *)reading->contenders[i].payload);
     }
     free(reading->contenders);
+    for (size_t i = 0; i < reading->public.foreign_count; i++)
+        free(reading->foreign_names[i]);
+    free(reading->foreign_names);
     free(reading);
-}
-
-static char *join(const char *parent, const char *name)
-{
-    char *path = malloc(strlen(parent) + strlen(name) + 2);
-
-    if (path)
-        sprintf(path, "%s/%s", parent, name);
-    return path;
 }
 
 static bool is_contender(struct zkl_name name)
@@ -65,6 +59,24 @@ static zklock_mode mode_of(enum zkl_kind kind)
     return ZKLOCK_MODE_EXCLUSIVE;
 }
 
+/* Who counts whom: kinds of one family exclude each other. kazoo's readers and writers are both seen by its locks. */
+static int family_of(enum zkl_kind kind)
+{
+    switch (kind) {
+    case ZKL_KIND_READ:
+    case ZKL_KIND_WRITE:
+        return 1;
+    case ZKL_KIND_LATCH:
+        return 2;
+    case ZKL_KIND_LOCK:
+    case ZKL_KIND_KAZOO_READ:
+    case ZKL_KIND_FOREIGN:
+    case ZKL_KIND_LEASE:
+        break;
+    }
+    return 0;
+}
+
 /* What became of one attempt to read all of it. */
 enum progress { DONE, DISTURBED, FAILED };
 
@@ -86,6 +98,7 @@ static enum progress add_contender(struct reading *reading, const char *name, st
         .mode = mode_of(parsed.kind),
         .payload = asked->data,
         .payload_size = asked->data_size,
+        .version = asked->stat.version,
     };
     asked->data = NULL;
     return DONE;
@@ -101,7 +114,7 @@ static enum progress take_answer(struct zkl_query *query, struct reading *readin
         return DONE;
     if (asked->code != ZKL_CODE_NO_AUTH)
         return DISTURBED;
-    char *path = join(parent, name);
+    char *path = zkl_question_join(parent, name);
     struct zkl_request exists = {.op = ZKL_OP_EXISTS, .path = path};
     struct zkl_asked *stat = path ? zkl_query_send(query, &exists) : NULL;
     free(path);
@@ -119,7 +132,7 @@ static enum progress read_batch(struct zkl_query *query, struct reading *reading
     enum progress progress = DONE;
 
     for (int i = 0; i < count && progress == DONE; i++) {
-        char *path = join(parent, names[i]);
+        char *path = zkl_question_join(parent, names[i]);
         struct zkl_request get = {.op = ZKL_OP_GET, .path = path};
         asked[i] = path ? zkl_query_send(query, &get) : NULL;
         progress = !path ? FAILED : asked[i] ? DONE : DISTURBED;
@@ -157,6 +170,16 @@ static void mark_holders(struct reading *reading)
     }
 }
 
+/* Whether there are two that do not count each other. */
+static bool is_mixed(char *const *names, int count)
+{
+    unsigned families = 0;
+
+    for (int i = 0; i < count; i++)
+        families |= 1U << family_of(zkl_name_parse(names[i]).kind);
+    return (families & (families - 1)) != 0;
+}
+
 /* Moves the contenders among the children to the front; the others are foreign. */
 static int sort_out_foreign(struct zkl_asked *list)
 {
@@ -172,6 +195,18 @@ static int sort_out_foreign(struct zkl_asked *list)
     return count;
 }
 
+/* Takes over the names behind the contenders'. False: no memory. */
+static bool take_foreign(struct reading *reading, struct zkl_asked *list, int contender_count)
+{
+    reading->foreign_names = calloc((size_t)(list->child_count - contender_count) + 1, sizeof(char *));
+    if (!reading->foreign_names)
+        return false;
+    while (list->child_count > contender_count)
+        reading->foreign_names[reading->public.foreign_count++] = list->children[--list->child_count];
+    reading->public.foreign_names = (const char *const *)reading->foreign_names;
+    return true;
+}
+
 static enum progress read_contenders(struct zkl_query *query, struct reading *reading, const char *path,
                                      struct zkl_asked *list)
 {
@@ -179,9 +214,9 @@ static enum progress read_contenders(struct zkl_query *query, struct reading *re
     enum progress progress = DONE;
 
     reading->public.exists = true;
-    reading->public.foreign_count = (size_t)(list->child_count - count);
+    reading->public.is_mixed = is_mixed(list->children, count);
     reading->contenders = calloc((size_t)count + 1, sizeof *reading->contenders);
-    if (!reading->contenders)
+    if (!reading->contenders || !take_foreign(reading, list, count))
         return FAILED;
     for (int at = 0; at < count && progress == DONE; at += BATCH)
         progress = read_batch(query, reading, path, list->children + at, count - at < BATCH ? count - at : BATCH);
@@ -191,87 +226,64 @@ static enum progress read_contenders(struct zkl_query *query, struct reading *re
     return progress;
 }
 
-/* Lists the children of a path. OK, also where there is no such path (`out_list` is NULL then); PENDING: ask again. */
-static zklock_status list_children(struct zkl_query *query, const char *path, struct zkl_asked **out_list)
+/* What the directory says of itself; it needs no right. */
+static zklock_status read_directory(struct zkl_query *query, const char *path, struct reading *reading)
 {
-    struct zkl_request request = {.op = ZKL_OP_LIST, .path = path};
-    zklock_status status = zkl_query_connect(query);
-    struct zkl_asked *list = status == ZKLOCK_OK ? zkl_query_send(query, &request) : NULL;
+    struct zkl_request exists = {.op = ZKL_OP_EXISTS, .path = path};
+    struct zkl_asked *asked = NULL;
+    zklock_status status = zkl_question_send(query, &exists, &asked);
 
-    if (status == ZKLOCK_OK)
-        status = zkl_query_settle(query);
-    if (status == ZKLOCK_OK && (!list || list->code == ZKL_CODE_UNKNOWN))
-        status = ZKLOCK_PENDING;
-    else if (status == ZKLOCK_OK && list->code == ZKL_CODE_NO_AUTH)
-        status = ZKLOCK_DENIED;
-    else if (status == ZKLOCK_OK && list->code != ZKL_CODE_OK && list->code != ZKL_CODE_NO_NODE)
-        status = ZKLOCK_REFUSED;
-    if (status != ZKLOCK_OK || list->code == ZKL_CODE_NO_NODE) {
-        zkl_asked_free(list);
-        list = NULL;
-    }
-    if (status == ZKLOCK_OK)
-        *out_list = list;
+    if (status != ZKLOCK_OK)
+        return status;
+    if (asked->code == ZKL_CODE_OK)
+        reading->public.next_number = asked->stat.created_children;
+    zkl_asked_free(asked);
+    return ZKLOCK_OK;
+}
+
+/* Everything of a directory that is there. */
+static zklock_status read_all(struct zkl_query *query, const char *path, struct zkl_asked *list,
+                              struct reading *reading)
+{
+    zklock_status status = read_directory(query, path, reading);
+    enum progress progress = status == ZKLOCK_OK ? read_contenders(query, reading, path, list) : DONE;
+
+    if (progress != DONE)
+        status = progress == FAILED ? ZKLOCK_NO_MEMORY : ZKLOCK_PENDING;
     return status;
 }
 
 /* One try to read the whole queue. PENDING: something moved, try again. */
-static zklock_status read_queue(struct zkl_query *query, const char *path, zklock_queue **out_queue)
+static zklock_status read_queue(struct zkl_query *query, const char *path, void *out_queue)
 {
     struct zkl_asked *list = NULL;
-    zklock_status status = list_children(query, path, &list);
+    zklock_status status = zkl_question_list(query, path, &list);
     struct reading *reading = status == ZKLOCK_OK ? calloc(1, sizeof *reading) : NULL;
 
     if (status == ZKLOCK_OK && !reading)
         status = ZKLOCK_NO_MEMORY;
-    if (status == ZKLOCK_OK && list) {
-        enum progress progress = read_contenders(query, reading, path, list);
-        if (progress != DONE)
-            status = progress == FAILED ? ZKLOCK_NO_MEMORY : ZKLOCK_PENDING;
-    }
+    if (status == ZKLOCK_OK && list)
+        status = read_all(query, path, list, reading);
     zkl_asked_free(list);
     if (status == ZKLOCK_OK)
-        *out_queue = &reading->public;
+        *(zklock_queue **)out_queue = &reading->public;
     else if (reading)
         zklock_queue_free(&reading->public);
     return status;
 }
 
-/* ---------------------------------------------------------------- the public calls */
-
-/* Runs `once` until it says something else than PENDING, inside the limit. */
-static zklock_status inspect(zklock_session *session, const char *path, int64_t timeout_ms,
-                             zklock_status (*once)(struct zkl_query *, const char *, zklock_queue **),
-                             zklock_queue **out_queue)
+zklock_status zkl_queue_read_once(struct zkl_query *query, const char *path, zklock_queue **out_queue)
 {
-    struct zkl_query *query;
-
-    if (!session || !path || zklock_path_check(path, NULL, 0) != ZKLOCK_OK)
-        return ZKLOCK_BAD_ARGUMENT;
-    zklock_status status = zkl_query_open(session, timeout_ms, &query);
-    if (status != ZKLOCK_OK)
-        return status;
-    const char *chroot = zkl_session_chroot(session);
-    bool is_root = strcmp(path, "/") == 0 && chroot[0] == '\0';
-    char *full = malloc(strlen(chroot) + strlen(path) + 1);
-    status = is_root ? ZKLOCK_BAD_ARGUMENT : full ? ZKLOCK_PENDING : ZKLOCK_NO_MEMORY;
-    if (full)
-        sprintf(full, "%s%s", chroot, strcmp(path, "/") == 0 ? "" : path);
-    while (status == ZKLOCK_PENDING) {
-        status = once(query, full, out_queue);
-        if (status == ZKLOCK_PENDING) {
-            zklock_status paused = zkl_query_pause(query);
-            status = paused == ZKLOCK_OK ? ZKLOCK_PENDING : paused;
-        }
-    }
-    free(full);
-    zkl_query_close(query);
-    return status;
+    return read_queue(query, path, out_queue);
 }
+
+/* ---------------------------------------------------------------- the public calls */
 
 zklock_status zklock_queue_read(zklock_session *session, const char *path, int64_t timeout_ms, zklock_queue **out_queue)
 {
-    return out_queue ? inspect(session, path, timeout_ms, read_queue, out_queue) : ZKLOCK_BAD_ARGUMENT;
+    struct zkl_question question = {.path = path, .once = read_queue, .context = out_queue};
+
+    return out_queue ? zkl_question_ask(session, &question, timeout_ms) : ZKLOCK_BAD_ARGUMENT;
 }
 
 /* The contender that comes first by its number; NULL: none. */
@@ -315,15 +327,15 @@ static zklock_status await_change(struct zkl_query *query, const char *node)
 }
 
 /* Looks once, and waits for the first contender to go. OK: nobody is there. */
-static zklock_status look_until_free(struct zkl_query *query, const char *path, zklock_queue **unused)
+static zklock_status look_until_free(struct zkl_query *query, const char *path, void *unused)
 {
     struct zkl_asked *list = NULL;
-    zklock_status status = list_children(query, path, &list);
+    zklock_status status = zkl_question_list(query, path, &list);
     const char *first = status == ZKLOCK_OK ? first_contender(list) : NULL;
 
     (void)unused;
     if (first) {
-        char *node = join(path, first);
+        char *node = zkl_question_join(path, first);
         status = node ? await_change(query, node) : ZKLOCK_NO_MEMORY;
         free(node);
     }
@@ -333,5 +345,7 @@ static zklock_status look_until_free(struct zkl_query *query, const char *path, 
 
 zklock_status zklock_wait_free(zklock_session *session, const char *path, int64_t timeout_ms)
 {
-    return inspect(session, path, timeout_ms, look_until_free, NULL);
+    struct zkl_question question = {.path = path, .once = look_until_free};
+
+    return zkl_question_ask(session, &question, timeout_ms);
 }

@@ -166,6 +166,12 @@ void zkl_lock_on_limit(zklock *lock)
     pthread_cond_broadcast(&lock->changed);
 }
 
+void zkl_lock_on_revocation(zklock *lock)
+{
+    lock->revocations++;
+    emit_if_possible(lock, ZKLOCK_EVENT_REVOKE, ZKLOCK_OK, 0);
+}
+
 void zkl_lock_on_gone(zklock *lock, struct zkl_attempt *attempt)
 {
     zklock_status status = attempt->release_result == ZKLOCK_PENDING ? attempt->result : attempt->release_result;

@@ -93,6 +93,7 @@ static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
     set_attempt_aside(lock);
     lock->attempt = attempt;
     lock->loss = ZKLOCK_LOSS_NONE;
+    lock->revocations = 0;
     lock->is_silent = false;
     zkl_attempt_start(lock->attempt);
     return ZKLOCK_OK;
@@ -293,6 +294,15 @@ zklock_status zklock_token(zklock *lock, uint64_t *out_token)
         return leave(lock, ZKLOCK_NOT_HELD);
     *out_token = lock->token;
     return leave(lock, ZKLOCK_OK);
+}
+
+unsigned zklock_revocations(zklock *lock)
+{
+    if (enter(lock) != ZKLOCK_OK)
+        return 0;
+    unsigned revocations = lock->revocations;
+    zkl_session_unlock(lock->session);
+    return revocations;
 }
 
 void zklock_contender_name(zklock *lock, char *buffer, size_t size)

@@ -26,6 +26,7 @@ struct zklock {
     uint64_t token;
     bool is_silent;              /* held, and the server does not answer */
     zklock_loss loss;
+    unsigned revocations;        /* how often the present contender was asked to let go */
     char detail[256];
 };
 

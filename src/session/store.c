@@ -16,6 +16,8 @@ const char *zkl_code_text(enum zkl_code code)
         return "access denied";
     case ZKL_CODE_NO_CHILDREN:
         return "an ephemeral node can have no children";
+    case ZKL_CODE_BAD_VERSION:
+        return "another version";
     case ZKL_CODE_REFUSED:
         return "refused";
     }

@@ -27,6 +27,7 @@ enum zkl_code {
     ZKL_CODE_NODE_EXISTS,
     ZKL_CODE_NO_AUTH,
     ZKL_CODE_NO_CHILDREN,  /* the parent is ephemeral */
+    ZKL_CODE_BAD_VERSION,  /* the node has another version than the request names */
     ZKL_CODE_REFUSED,      /* any other definite answer: not applied, see raw_code */
 };
 
@@ -35,11 +36,11 @@ const char *zkl_code_text(enum zkl_code code);
 enum zkl_op {
     ZKL_OP_CREATE,       /* ephemeral sequential, with Stat (create2) */
     ZKL_OP_CREATE_PARENT,
-    ZKL_OP_DELETE,       /* any version */
+    ZKL_OP_DELETE,       /* any version, or exactly one */
     ZKL_OP_LIST,         /* children, no watch */
     ZKL_OP_GET,          /* data and Stat */
     ZKL_OP_EXISTS,       /* Stat only; needs no READ */
-    ZKL_OP_SET,          /* any version */
+    ZKL_OP_SET,          /* any version, or exactly one; with `paths`: in one multi with a check of each of them */
     ZKL_OP_CHECK,        /* a multi of one check (any version) a path: a quorum write that changes nothing */
     ZKL_OP_FORGET_WATCH, /* removes the data watch of this path from the server, whoever set it */
 };
@@ -51,22 +52,26 @@ struct zkl_request {
     int data_size;
     bool with_watch;          /* GET, EXISTS. A missing node leaves no watch after GET, but does after EXISTS */
     bool is_persistent;       /* CREATE_PARENT: persistent instead of a container */
-    const char *const *paths; /* CHECK */
+    const char *const *paths; /* CHECK; SET: what must be there, too */
     int path_count;
+    bool has_version;         /* DELETE, SET */
+    int32_t version;
 };
 
 struct zkl_stat {
     int64_t czxid;
     int64_t ctime_ms;
+    int64_t mtime_ms;
     int64_t owner; /* session of an ephemeral node; 0: not ephemeral */
     int32_t version;
+    int32_t created_children; /* so many sequence numbers were given out below it */
 };
 
 struct zkl_reply {
     enum zkl_code code;
     int raw_code;                /* libzookeeper's, for messages */
     const char *path;            /* CREATE: the node's full path */
-    struct zkl_stat stat;        /* CREATE, GET, EXISTS */
+    struct zkl_stat stat;        /* CREATE, GET, EXISTS, SET */
     const char *data;            /* GET; NULL when the node has none */
     int data_size;
     const char *const *children; /* LIST */

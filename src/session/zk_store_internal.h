@@ -10,6 +10,7 @@
 
 struct _zhandle;
 struct zoo_op_result;
+struct Stat;
 
 /*
  * An accepted request without an answer. libzookeeper gets it as the completion's data; whoever takes it out of its
@@ -23,6 +24,7 @@ struct zkl_pending {
     void *arg;
     struct zoo_op_result *results; /* CHECK: libzookeeper writes here just before its completion */
     int result_count;
+    struct Stat *set_stat;         /* a SET with checks: here, too */
 };
 
 struct zkl_store {

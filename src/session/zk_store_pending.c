@@ -33,6 +33,7 @@ static void unlink_pending(struct zkl_pending *pending)
 static void free_pending(struct zkl_pending *pending)
 {
     free(pending->results);
+    free(pending->set_stat);
     free(pending);
 }
 

@@ -24,6 +24,8 @@ static enum zkl_code code_of(int raw_code)
         return ZKL_CODE_NO_AUTH;
     case ZNOCHILDRENFOREPHEMERALS:
         return ZKL_CODE_NO_CHILDREN;
+    case ZBADVERSION:
+        return ZKL_CODE_BAD_VERSION;
     case ZUNIMPLEMENTED:
     case ZBADARGUMENTS:
         return ZKL_CODE_REFUSED;
@@ -48,8 +50,11 @@ static void copy_stat(struct zkl_reply *reply, const struct Stat *stat)
     reply->stat = (struct zkl_stat){
         .czxid = stat->czxid,
         .ctime_ms = stat->ctime,
+        .mtime_ms = stat->mtime,
         .owner = stat->ephemeralOwner,
         .version = stat->version,
+        /* The server shows twice what it counts, less the children that are there. */
+        .created_children = (int32_t)(((uint32_t)stat->cversion + (uint32_t)stat->numChildren) >> 1),
     };
 }
 
@@ -132,6 +137,19 @@ static void on_checked(int raw_code, const void *data)
     answer(data, &reply);
 }
 
+/* The last operation of a checked set is the set, and its Stat stands in the pending. */
+static void on_set_checked(int raw_code, const void *data)
+{
+    const struct zkl_pending *pending = data;
+    struct zkl_reply reply = reply_of(raw_code);
+
+    if (reply.code == ZKL_CODE_OK)
+        copy_stat(&reply, pending->set_stat);
+    else if (reply.code != ZKL_CODE_UNKNOWN)
+        reply.failed_index = find_culprit(pending);
+    answer(data, &reply);
+}
+
 static void on_forgotten(int raw_code, const void *data)
 {
     on_done(raw_code == ZNOWATCHER ? ZOK : raw_code, data);
@@ -169,10 +187,8 @@ static bool is_path_acceptable(const char *path)
     return true;
 }
 
-static bool is_check_acceptable(const struct zkl_request *request)
+static bool are_paths_acceptable(const struct zkl_request *request)
 {
-    if (request->path_count < 1)
-        return false;
     for (int i = 0; i < request->path_count; i++) {
         if (!is_path_acceptable(request->paths[i]))
             return false;
@@ -183,10 +199,17 @@ static bool is_check_acceptable(const struct zkl_request *request)
 static bool is_acceptable(const struct zkl_request *request)
 {
     if (request->op == ZKL_OP_CHECK)
-        return is_check_acceptable(request);
+        return request->path_count > 0 && are_paths_acceptable(request);
+    if (request->op == ZKL_OP_SET && !are_paths_acceptable(request))
+        return false;
     if ((request->op == ZKL_OP_CREATE || request->op == ZKL_OP_SET) && (!request->data || request->data_size < 0))
         return false;
     return is_path_acceptable(request->path);
+}
+
+static int version_of(const struct zkl_request *request)
+{
+    return request->has_version ? request->version : -1;
 }
 
 /*
@@ -194,26 +217,39 @@ static bool is_acceptable(const struct zkl_request *request)
  * the middle of the call. A connected handle is a whole reconnect away from that, so such a multi is handed on only
  * while connected. With one operation it does no harm, but its return code does not tell the reason.
  */
-static int send_check(zhandle_t *handle, const struct zkl_request *request, struct zkl_pending *pending)
+static int send_multi(zhandle_t *handle, const struct zkl_request *request, struct zkl_pending *pending)
 {
-    size_t count = (size_t)request->path_count;
+    bool sets = request->op == ZKL_OP_SET;
+    size_t checks = (size_t)request->path_count;
+    int count = request->path_count + sets;
     zoo_op_t *ops;
     int failure;
 
     if (count > 1 ? zoo_state(handle) != ZOO_CONNECTED_STATE : is_unrecoverable(handle))
         return ZINVALIDSTATE;
-    ops = calloc(count, sizeof(*ops));
-    pending->results = calloc(count, sizeof(*pending->results));
-    pending->result_count = request->path_count;
-    if (!ops || !pending->results) {
+    ops = calloc((size_t)count, sizeof(*ops));
+    pending->results = calloc((size_t)count, sizeof(*pending->results));
+    pending->set_stat = sets ? calloc(1, sizeof(*pending->set_stat)) : NULL;
+    pending->result_count = count;
+    if (!ops || !pending->results || (sets && !pending->set_stat)) {
         free(ops);
         return ZINVALIDSTATE;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < checks; i++)
         zoo_check_op_init(&ops[i], request->paths[i], -1);
-    failure = zoo_amulti(handle, request->path_count, ops, pending->results, on_checked, pending);
+    if (sets)
+        zoo_set_op_init(&ops[checks], request->path, request->data, request->data_size, version_of(request),
+                        pending->set_stat);
+    failure = zoo_amulti(handle, count, ops, pending->results, sets ? on_set_checked : on_checked, pending);
     free(ops);
     return failure;
+}
+
+static int send_set(zhandle_t *handle, const struct zkl_request *request, struct zkl_pending *pending)
+{
+    if (request->path_count > 0)
+        return send_multi(handle, request, pending);
+    return zoo_aset(handle, request->path, request->data, request->data_size, version_of(request), on_stat, pending);
 }
 
 static int send_create_parent(zhandle_t *handle, const struct zkl_request *request, struct zkl_pending *pending)
@@ -242,7 +278,7 @@ static int send_request(zhandle_t *handle, const struct zkl_request *request, st
     case ZKL_OP_CREATE_PARENT:
         return send_create_parent(handle, request, pending);
     case ZKL_OP_DELETE:
-        return zoo_adelete(handle, request->path, -1, on_done, pending);
+        return zoo_adelete(handle, request->path, version_of(request), on_done, pending);
     case ZKL_OP_LIST:
         return zoo_aget_children(handle, request->path, 0, on_children, pending);
     case ZKL_OP_GET:
@@ -250,9 +286,9 @@ static int send_request(zhandle_t *handle, const struct zkl_request *request, st
     case ZKL_OP_EXISTS:
         return zoo_awexists(handle, request->path, watcher, pending->store, on_stat, pending);
     case ZKL_OP_SET:
-        return zoo_aset(handle, request->path, request->data, request->data_size, -1, on_stat, pending);
+        return send_set(handle, request, pending);
     case ZKL_OP_CHECK:
-        return send_check(handle, request, pending);
+        return send_multi(handle, request, pending);
     case ZKL_OP_FORGET_WATCH:
         return send_forget(handle, request, pending);
     }

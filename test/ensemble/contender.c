@@ -115,6 +115,7 @@ static void tell(zklock *lock, const zklock_event *event, void *arg)
         say("requeued", "");
         break;
     case ZKLOCK_EVENT_RELEASED:
+    case ZKLOCK_EVENT_REVOKE:
         break;
     }
 }

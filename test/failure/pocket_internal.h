@@ -28,6 +28,8 @@ struct pocket_sent {
     bool with_watch;
     char **paths;
     int path_count;
+    bool has_version;
+    int32_t version;
     zkl_reply_fn *on_reply;
     void *arg;
 };

@@ -19,6 +19,8 @@ struct pocket_sent *pocket_copy_request(const struct zkl_request *request, zkl_r
     sent->data_size = request->data_size;
     sent->with_watch = request->with_watch;
     sent->path_count = request->path_count;
+    sent->has_version = request->has_version;
+    sent->version = request->version;
     sent->paths = calloc((size_t)request->path_count + 1, sizeof *sent->paths);
     for (int i = 0; i < request->path_count; i++)
         sent->paths[i] = strdup(request->paths[i]);
@@ -127,9 +129,14 @@ static enum zkl_code check(const struct pocket_sent *sent, struct zkl_reply *rep
 static enum zkl_code apply(struct zkl_store *store, const struct pocket_sent *sent, struct zkl_reply *reply)
 {
     struct pocket_node *node = pocket_find(sent->path);
+    enum zkl_code code = check(sent, reply);
 
     if (is_denied(sent))
         return ZKL_CODE_NO_AUTH;
+    if (code != ZKL_CODE_OK)
+        return code;
+    if (node && sent->has_version && node->version != sent->version)
+        return ZKL_CODE_BAD_VERSION;
     switch (sent->op) {
     case ZKL_OP_CREATE:
     case ZKL_OP_CREATE_PARENT:
@@ -138,7 +145,7 @@ static enum zkl_code apply(struct zkl_store *store, const struct pocket_sent *se
     case ZKL_OP_EXISTS:
         return read_node(store, sent, reply);
     case ZKL_OP_CHECK:
-        return check(sent, reply);
+        return ZKL_CODE_OK;
     case ZKL_OP_FORGET_WATCH:
         pocket_take_watches(store, sent->path);
         return ZKL_CODE_OK;
@@ -149,6 +156,8 @@ static enum zkl_code apply(struct zkl_store *store, const struct pocket_sent *se
     case ZKL_OP_SET:
         if (node)
             pocket_change(node, sent->data, sent->data_size);
+        if (node)
+            reply->stat = pocket_stat(node);
         break;
     case ZKL_OP_LIST:
         if (node)

@@ -129,6 +129,7 @@ struct zkl_stat pocket_stat(const struct pocket_node *node)
         .ctime_ms = world_now_ns() / ZKL_NS_PER_MS,
         .owner = node->owner,
         .version = node->version,
+        .created_children = node->counter,
     };
 }
 

@@ -542,6 +542,74 @@ static void unreadable_holder_is_awaited(void)
     sweep(&(struct scene_plan){.set = unreadable_stranger, .act = wait_free});
 }
 
+static void search_paths(void)
+{
+    zklock_paths *paths = NULL;
+    zklock_status status = zklock_paths_read(scene.session, "/scene", SCENE_LIMIT_MS, &paths);
+    bool is_found = false;
+
+    for (size_t i = 0; status == ZKLOCK_OK && i < paths->count; i++)
+        is_found |= strcmp(paths->items[i], SCENE_PATH) == 0;
+    if (scene_expect("search", status, ZKLOCK_OK, SHORTAGE) && !is_found)
+        scene_complain("the lock was not found");
+    zklock_paths_free(paths);
+}
+
+static void locks_are_searched(void)
+{
+    sweep(&(struct scene_plan){.set = a_queue, .act = search_paths});
+}
+
+static void verify_nobodys_token(void)
+{
+    zklock_status status = zklock_token_verify(scene.session, SCENE_PATH, 1, SCENE_LIMIT_MS);
+
+    scene_expect("verify", status, ZKLOCK_NOT_HELD, SHORTAGE);
+}
+
+static void token_is_verified(void)
+{
+    sweep(&(struct scene_plan){.set = one_stranger, .act = verify_nobodys_token});
+}
+
+/* Of the first in the queue. */
+static void intervene(zklock_status (*call)(zklock_session *, const char *, const zklock_contender *, int64_t))
+{
+    zklock_queue *queue = NULL;
+    zklock_status status = zklock_queue_read(scene.session, SCENE_PATH, SCENE_LIMIT_MS, &queue);
+
+    if (scene_expect("read", status, ZKLOCK_OK, SHORTAGE) && queue->count > 0) {
+        status = call(scene.session, SCENE_PATH, &queue->contenders[0], SCENE_LIMIT_MS);
+        scene_expect("intervene", status, ZKLOCK_OK, SHORTAGE);
+    }
+    zklock_queue_free(queue);
+}
+
+static void break_first(void)
+{
+    intervene(zklock_break);
+}
+
+static void contender_is_broken(void)
+{
+    sweep(&(struct scene_plan){.set = one_stranger, .act = break_first});
+}
+
+static void hold_and_be_asked_to_let_go(void)
+{
+    scene_make_lock();
+    if (!scene_acquire())
+        return;
+    intervene(zklock_revoke);
+    world_pass(200);
+    scene_release();
+}
+
+static void holder_is_asked_to_let_go(void)
+{
+    sweep(&(struct scene_plan){.act = hold_and_be_asked_to_let_go});
+}
+
 static const struct suite_test tests[] = {
     SUITE_TEST(session_opens),
     SUITE_TEST(session_opens_and_closes),
@@ -577,6 +645,10 @@ static const struct suite_test tests[] = {
     SUITE_TEST(queue_is_read),
     SUITE_TEST(free_lock_is_awaited),
     SUITE_TEST(unreadable_holder_is_awaited),
+    SUITE_TEST(locks_are_searched),
+    SUITE_TEST(token_is_verified),
+    SUITE_TEST(contender_is_broken),
+    SUITE_TEST(holder_is_asked_to_let_go),
     SUITE_END,
 };
 

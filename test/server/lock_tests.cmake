@@ -188,6 +188,26 @@ zklock_test_program(NAME test_lock_access LABEL server SOURCES test_lock_access.
     wait_for_a_contender_that_may_not_be_read_ends_when_it_goes
     queue_that_may_not_be_read_is_denied)
 
+zklock_test_program(NAME test_intervene LABEL server SOURCES test_intervene.c LIBS zklock_test_lock_stage TESTS
+    broken_holder_loses_and_the_next_one_holds
+    broken_contender_is_broken_again_without_harm
+    contender_that_was_written_since_is_not_broken
+    other_contender_of_the_same_name_is_not_broken
+    foreign_child_is_not_broken
+    break_with_a_lost_answer_is_done_once
+    denied_break_says_so
+    holder_is_asked_to_let_go_once
+    request_of_the_recipe_is_understood
+    each_request_is_told
+    waiter_is_asked_to_let_go
+    request_written_before_the_grant_is_told
+    contender_that_is_gone_is_not_asked
+    token_of_the_holder_is_verified
+    token_is_verified_behind_a_quorum_write
+    locks_are_found_at_every_depth
+    locks_are_found_below_a_chroot
+    directory_tells_of_itself)
+
 zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS zklock_test_lock_stage TESTS
     queue_of_a_missing_path_is_empty
     queue_shows_holder_and_waiters_in_order

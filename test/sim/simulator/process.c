@@ -110,6 +110,7 @@ static void on_event(zklock *lock, const zklock_event *event, void *arg)
         break;
     case ZKLOCK_EVENT_RESUMED:
     case ZKLOCK_EVENT_RELEASED:
+    case ZKLOCK_EVENT_REVOKE:
         break;
     }
     if (contender->must_free)

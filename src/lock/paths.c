@@ -1,0 +1,168 @@
+/* Which paths have contenders: the whole tree below one, level by level. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock/question.h"
+#include "recipe/name.h"
+#include "zklock.h"
+
+/* Directories asked for at once. */
+#define BATCH 64
+
+struct names {
+    char **items;
+    size_t count;
+    size_t capacity;
+};
+
+/* What is found, with the paths that are still to be looked at. */
+struct walk {
+    zklock_paths public;
+    struct names found;
+    struct names ahead;
+    size_t next;      /* of `ahead` */
+    size_t cut;       /* bytes of the chroot in front of each path */
+};
+
+static void clear_names(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->items[i]);
+    free(names->items);
+    *names = (struct names){0};
+}
+
+void zklock_paths_free(zklock_paths *paths)
+{
+    struct walk *walk = (struct walk *)paths;
+
+    if (!walk)
+        return;
+    clear_names(&walk->found);
+    clear_names(&walk->ahead);
+    free(walk);
+}
+
+/* Takes `path` over, also when it is NULL or there is no memory: then it says false. */
+static bool add_name(struct names *names, char *path)
+{
+    if (path && names->count == names->capacity) {
+        size_t capacity = names->capacity ? 2 * names->capacity : 64;
+        char **items = realloc(names->items, capacity * sizeof *items);
+        if (items) {
+            names->items = items;
+            names->capacity = capacity;
+        }
+    }
+    if (!path || names->count == names->capacity) {
+        free(path);
+        return false;
+    }
+    names->items[names->count++] = path;
+    return true;
+}
+
+/* ZooKeeper's own directory is nobody's lock. */
+static bool is_own_of_server(const char *path)
+{
+    return strcmp(path, "/zookeeper") == 0;
+}
+
+/* Contenders make their directory a lock; all else may be a directory of locks. False: no memory. */
+static bool take_children(struct walk *walk, const char *path, const struct zkl_asked *list)
+{
+    bool has_contender = false;
+
+    for (int i = 0; i < list->child_count; i++) {
+        if (zkl_name_parse(list->children[i]).kind != ZKL_KIND_FOREIGN) {
+            has_contender = true;
+            continue;
+        }
+        char *child = zkl_question_join(path, list->children[i]);
+        if (child && is_own_of_server(child))
+            free(child);
+        else if (!add_name(&walk->ahead, child))
+            return false;
+    }
+    if (!has_contender)
+        return true;
+    const char *shown = path + walk->cut;
+    return add_name(&walk->found, strdup(*shown ? shown : "/"));
+}
+
+/* PENDING: this answer is missing. */
+static zklock_status take_answer(struct walk *walk, const char *path, const struct zkl_asked *asked)
+{
+    if (!asked || asked->code == ZKL_CODE_UNKNOWN)
+        return ZKLOCK_PENDING;
+    if (asked->code == ZKL_CODE_NO_AUTH)
+        walk->public.denied_count++;
+    if (asked->code != ZKL_CODE_OK)
+        return ZKLOCK_OK;
+    return take_children(walk, path, asked) ? ZKLOCK_OK : ZKLOCK_NO_MEMORY;
+}
+
+/* One batch; the first answer that is missing ends it, and the next one begins there. */
+static zklock_status list_batch(struct zkl_query *query, struct walk *walk)
+{
+    struct zkl_asked *asked[BATCH] = {NULL};
+    size_t first = walk->next;
+    size_t count = walk->ahead.count - first < BATCH ? walk->ahead.count - first : BATCH;
+    zklock_status status = zkl_query_connect(query);
+
+    for (size_t i = 0; i < count && status == ZKLOCK_OK; i++) {
+        struct zkl_request list = {.op = ZKL_OP_LIST, .path = walk->ahead.items[first + i]};
+        asked[i] = zkl_query_send(query, &list);
+    }
+    if (status == ZKLOCK_OK)
+        status = zkl_query_settle(query);
+    for (size_t i = 0; i < count; i++) {
+        if (status == ZKLOCK_OK)
+            status = take_answer(walk, walk->ahead.items[first + i], asked[i]);
+        if (status == ZKLOCK_OK)
+            walk->next++;
+        zkl_asked_free(asked[i]);
+    }
+    return status;
+}
+
+static zklock_status walk_on(struct zkl_query *query, const char *path, void *context)
+{
+    struct walk *walk = context;
+    zklock_status status = ZKLOCK_OK;
+
+    if (walk->ahead.count == 0) {
+        walk->cut = strlen(zkl_session_chroot(query->session));
+        if (!add_name(&walk->ahead, strdup(path)))
+            return ZKLOCK_NO_MEMORY;
+    }
+    while (status == ZKLOCK_OK && walk->next < walk->ahead.count)
+        status = list_batch(query, walk);
+    return status;
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+zklock_status zklock_paths_read(zklock_session *session, const char *path, int64_t timeout_ms,
+                                zklock_paths **out_paths)
+{
+    struct walk *walk = out_paths ? calloc(1, sizeof *walk) : NULL;
+    struct zkl_question question = {.path = path, .once = walk_on, .context = walk, .root_is_meant = true};
+
+    if (!walk)
+        return out_paths ? ZKLOCK_NO_MEMORY : ZKLOCK_BAD_ARGUMENT;
+    zklock_status status = zkl_question_ask(session, &question, timeout_ms);
+    if (status != ZKLOCK_OK) {
+        zklock_paths_free(&walk->public);
+        return status;
+    }
+    if (walk->found.count > 0)
+        qsort(walk->found.items, walk->found.count, sizeof(char *), compare_paths);
+    walk->public.items = (const char *const *)walk->found.items;
+    walk->public.count = walk->found.count;
+    *out_paths = &walk->public;
+    return ZKLOCK_OK;
+}
