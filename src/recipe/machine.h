@@ -148,7 +148,7 @@ struct zkl_machine {
     bool was_lost;
     bool node_is_known; /* the own node's name is known, and it is not known to be gone */
     bool is_verified;   /* its owner is this session for certain */
-    bool own_is_watched;
+    bool own_is_watched; /* is_verified then, too */
     bool is_behind;     /* the latest listing showed somebody ahead */
     bool is_next;       /* exactly one, exclusive for good: on this connection its deletion is the grant */
     bool must_list;     /* came to the front without a lease: only a new listing may grant */

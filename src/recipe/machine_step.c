@@ -71,7 +71,7 @@ void zkl_step_come_to_front(struct step *step)
         machine->was_granted = true;
         zkl_step_tell(step, ZKL_NOTICE_GRANTED, ZKL_OUTCOME_OK);
         zkl_step_move(step, ZKL_HELD);
-    } else if (!machine->own_is_watched || !machine->is_verified) {
+    } else if (!machine->own_is_watched) {
         zkl_step_move(step, ZKL_WATCHING);
     } else if (machine->state != ZKL_WAITING) {
         zkl_step_move(step, ZKL_WAITING);

@@ -262,6 +262,18 @@ static void standalone_lapses_for_good_too(void)
     CU_ASSERT_EQUAL(until_ms(), 16004 + SAFE_MS);
 }
 
+/* Otherwise the next answer would prove it, and give a lease that has run out. */
+static void standalone_answer_older_than_the_timeout_promises_nothing(void)
+{
+    open_at(1000, ZKL_RULE_STANDALONE);
+    connect_at(1020);
+    CU_ASSERT_FALSE(zkl_lease_check(&lease, 20000 * MS));
+    answer(21000, 21000 + SAFE_MS, true);
+    CU_ASSERT_EQUAL(lease.promised_ns, 0);
+    answer(22000, 22000 + SAFE_MS - 1, true);
+    CU_ASSERT_EQUAL(lease.promised_ns, (22000 + SAFE_MS) * MS);
+}
+
 static void cheap_runs_while_connected_and_a_third_after(void)
 {
     open_at(1000, ZKL_RULE_CHEAP);
@@ -273,6 +285,37 @@ static void cheap_runs_while_connected_and_a_third_after(void)
     zkl_lease_disconnected(&lease, 52000 * MS);
     CU_ASSERT_EQUAL(until_ms(), 50000 + SAFE_MS / 3);
     CU_ASSERT_FALSE(zkl_lease_check(&lease, 60000 * MS));
+}
+
+static void cheap_that_has_lapsed_runs_again_while_connected(void)
+{
+    open_at(1000, ZKL_RULE_CHEAP);
+    connect_at(1020);
+    zkl_lease_disconnected(&lease, 2000 * MS);
+    CU_ASSERT_FALSE(zkl_lease_check(&lease, 20000 * MS));
+    connect_at(21000);
+    answer(21050, 21054, true);
+    zkl_lease_disconnected(&lease, 21100 * MS);
+    connect_at(21200);
+    CU_ASSERT_EQUAL(lease.until_ns, INT64_MAX);
+    write_at(22000);
+    write_at(26100);
+    CU_ASSERT_EQUAL(lease.until_ns, INT64_MAX);
+}
+
+static void heartbeats_count_for_nothing_by_the_other_rules(void)
+{
+    static const enum zkl_lease_rule rules[] = {ZKL_RULE_STANDALONE, ZKL_RULE_CHEAP};
+
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        int64_t until_ns;
+        open_at(1000, rules[i]);
+        connect_at(1020);
+        until_ns = lease.until_ns;
+        for (int64_t sent_ms = 2000; sent_ms <= 8000; sent_ms += 2000)
+            zkl_lease_beat(&lease, sent_ms * MS, (sent_ms + ROUND_TRIP_MS) * MS);
+        CU_ASSERT_EQUAL(lease.until_ns, until_ns);
+    }
 }
 
 static void heartbeats_are_rarer_while_nothing_is_wanted(void)
@@ -308,7 +351,10 @@ static const struct suite_test tests[] = {
     SUITE_TEST(another_timeout_at_a_reconnect_is_a_lapse),
     SUITE_TEST(standalone_counts_from_each_answered_request),
     SUITE_TEST(standalone_lapses_for_good_too),
+    SUITE_TEST(standalone_answer_older_than_the_timeout_promises_nothing),
     SUITE_TEST(cheap_runs_while_connected_and_a_third_after),
+    SUITE_TEST(cheap_that_has_lapsed_runs_again_while_connected),
+    SUITE_TEST(heartbeats_count_for_nothing_by_the_other_rules),
     SUITE_TEST(heartbeats_are_rarer_while_nothing_is_wanted),
     SUITE_END
 };

@@ -127,6 +127,15 @@ static void listing_without_the_barrier_finds_nothing(void)
     CU_ASSERT_FALSE(did.zombie);
 }
 
+static void barrier_without_the_listing_finds_nothing(void)
+{
+    go_finding();
+    answer(ZKL_EV_FOUND, ZKL_ANSWER_OK, ZKL_ANSWER_UNKNOWN);
+    EXPECT_STATE(ZKL_FINDING);
+    EXPECT_ASK(ZKL_ASK_FIND);
+    CU_ASSERT_FALSE(did.zombie);
+}
+
 static void create_that_nobody_may_look_for_is_handed_on(void)
 {
     static const struct {
@@ -270,6 +279,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(create_that_is_absent_becomes_a_zombie),
     SUITE_TEST(create_without_a_parent_becomes_a_zombie),
     SUITE_TEST(listing_without_the_barrier_finds_nothing),
+    SUITE_TEST(barrier_without_the_listing_finds_nothing),
     SUITE_TEST(create_that_nobody_may_look_for_is_handed_on),
     SUITE_TEST(create_that_was_given_up_in_flight_is_deleted),
     SUITE_TEST(create_that_was_given_up_before_it_was_sent_is_over),
