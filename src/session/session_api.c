@@ -222,12 +222,11 @@ zklock_status zklock_session_key_get(zklock_session *session, zklock_session_key
 static const char *phase_text(const zklock_session *session)
 {
     switch (session->phase) {
-    case ZKL_PHASE_RESOLVING:
-        return "still looking up the host names";
     case ZKL_PHASE_OPENING:
         return "no server has answered yet";
     case ZKL_PHASE_CONNECTED:
         return session->heartbeat.is_overdue ? "the server does not answer" : "";
+    case ZKL_PHASE_RESOLVING:
     case ZKL_PHASE_PAUSING:
     case ZKL_PHASE_DISCONNECTED:
     case ZKL_PHASE_CLOSED:
@@ -238,7 +237,10 @@ static const char *phase_text(const zklock_session *session)
 
 void zkl_session_describe(const zklock_session *session, char *buffer, size_t size)
 {
-    snprintf(buffer, size, "%s", session->detail[0] ? session->detail : phase_text(session));
+    if (!session->detail[0] && session->phase == ZKL_PHASE_RESOLVING)
+        snprintf(buffer, size, "still looking up %s", session->servers.hosts);
+    else
+        snprintf(buffer, size, "%s", session->detail[0] ? session->detail : phase_text(session));
 }
 
 void zklock_session_detail(zklock_session *session, char *buffer, size_t size)

@@ -79,6 +79,12 @@ zklock_session *stage_begin_with(const zklock_session_options *options)
     return session;
 }
 
+/* @thread the session's notifier */
+static void show_line(void *arg, zklock_log_level level, const char *message)
+{
+    printf("\n%lld %s %d: %s", (long long)monotonic_ms(), (const char *)arg, (int)level, message);
+}
+
 zklock_session *stage_begin(const char *servers, unsigned timeout_ms)
 {
     zklock_session_options options;
@@ -88,6 +94,11 @@ zklock_session *stage_begin(const char *servers, unsigned timeout_ms)
     options.session_timeout_ms = timeout_ms;
     options.tick_time_ms = STAGE_TICK_MS;
     options.label = "stage";
+    if (getenv("ZKLOCK_STAGE_LOG")) {
+        options.log = show_line;
+        options.log_arg = (void *)(session_count % 2 ? "odd" : "even");
+        options.log_level = ZKLOCK_LOG_DEBUG;
+    }
     return stage_begin_with(&options);
 }
 

@@ -33,7 +33,8 @@ void stage_start_with(const struct zk_server_options *options);
 /* Frees all contenders, closes all sessions, ends the servers. */
 void stage_end(void);
 
-/* Opens a session without waiting; with the tick that the server has. Closed by stage_end() at the latest. */
+/* Opens a session without waiting; with the tick that the server has. Closed by stage_end() at the latest. With
+ * ZKLOCK_STAGE_LOG in the environment its log is printed. */
 zklock_session *stage_begin(const char *servers, unsigned timeout_ms);
 zklock_session *stage_begin_with(const zklock_session_options *options);
 /* And waits until it is connected. */

@@ -156,6 +156,35 @@ zklock_test_program(NAME test_session LABEL server SOURCES test_session.c LIBS z
     close_before_the_first_connection_ends_at_once
     fifty_open_close_cycles_on_two_threads_are_harmless)
 
+zklock_test_program(NAME test_lock_names LABEL server SOURCES test_lock_names.c
+    LIBS zklock_test_lock_stage zklock_test_odd_resolver zklock_test_odd_clock TIMEOUT 300 TESTS
+    failing_names_do_not_touch_who_is_connected
+    hanging_names_do_not_touch_who_is_connected
+    leader_is_lost_while_names_hang
+    name_that_fails_is_said_and_asked_again
+    name_that_hangs_is_said_and_used_when_it_comes
+    bad_name_among_good_ones_does_no_harm
+    name_that_leads_elsewhere_is_followed
+    wall_clock_may_be_set_at_any_time)
+
+zklock_test_program(NAME test_lock_ensemble LABEL server SOURCES test_lock_ensemble.c LIBS zklock_test_lock_stage
+    TIMEOUT 300 PROCESSORS 2 TESTS
+    holder_behind_a_muted_follower_gives_up_first
+    holder_behind_a_deaf_follower_gives_up_first
+    holder_behind_a_cut_off_follower_gives_up_first
+    holder_at_a_muted_leader_gives_up_first
+    holder_at_a_cut_off_leader_gives_up_first
+    holder_at_a_deaf_leader_is_told
+    holder_at_a_leader_that_stands_still_gives_up_first
+    holder_at_a_follower_that_stands_still_gives_up_first
+    holder_moves_from_a_muted_server
+    holder_moves_from_a_cut_off_server
+    each_way_is_found
+    lost_answers_leave_one_contender_whoever_serves_next
+    limit_during_a_cut_is_kept_and_the_remains_are_removed
+    release_during_a_cut_is_done_by_whoever_serves_next
+    servers_restarted_in_turn_leave_holder_and_order)
+
 zklock_test_program(NAME test_lock_handover LABEL server SOURCES test_lock_handover.c LIBS zklock_test_lock_stage TIMEOUT 180 TESTS
     eight_threads_of_one_session_exclude_each_other
     eight_sessions_hand_over_a_thousand_times
@@ -260,3 +289,22 @@ zklock_test_program(NAME test_lock_leaks_night LABEL nightly SOURCES test_lock_l
     waits_for_a_held_lock_leave_nothing
     objects_freed_while_they_hold_leave_nothing)
 target_compile_definitions(test_lock_leaks_night PRIVATE REPETITIONS=100000)
+
+zklock_test_program(NAME test_lock_ensemble_night LABEL nightly SOURCES test_lock_ensemble.c LIBS zklock_test_lock_stage
+    TIMEOUT 900 PROCESSORS 2 TESTS
+    holder_behind_a_muted_follower_gives_up_first
+    holder_behind_a_deaf_follower_gives_up_first
+    holder_behind_a_cut_off_follower_gives_up_first
+    holder_at_a_muted_leader_gives_up_first
+    holder_at_a_cut_off_leader_gives_up_first
+    holder_at_a_deaf_leader_is_told
+    holder_at_a_leader_that_stands_still_gives_up_first
+    holder_at_a_follower_that_stands_still_gives_up_first
+    holder_moves_from_a_muted_server
+    holder_moves_from_a_cut_off_server
+    each_way_is_found
+    lost_answers_leave_one_contender_whoever_serves_next
+    limit_during_a_cut_is_kept_and_the_remains_are_removed
+    release_during_a_cut_is_done_by_whoever_serves_next
+    servers_restarted_in_turn_leave_holder_and_order)
+target_compile_definitions(test_lock_ensemble_night PRIVATE ROLLS=10)

@@ -32,7 +32,7 @@ struct fault_proxy *fault_proxy_open(const struct fault_proxy_options *options)
     proxy->options = *options;
     proxy->listen_address = strdup(options->listen_address ? options->listen_address : "127.0.0.1");
     proxy->target_address = strdup(options->target_address ? options->target_address : "127.0.0.1");
-    proxy->port = port_reserve();
+    proxy->port = options->listen_port ? (struct port){options->listen_port, -1} : port_reserve();
     snprintf(proxy->address, sizeof(proxy->address), strchr(proxy->listen_address, ':') ? "[%s]:%d" : "%s:%d",
              proxy->listen_address, proxy->port.number);
     proxy->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -60,6 +60,7 @@ enum fault_after {
 
 struct fault_proxy_options {
     const char *listen_address;     /* NULL: 127.0.0.1; "::1" works too */
+    int listen_port;                /* 0: a free one; else that of a proxy on another address, which outlives this */
     const char *target_address;     /* NULL: 127.0.0.1 */
     int target_port;
     bool is_raw;                    /* not a client port: bytes are passed on without a look inside */

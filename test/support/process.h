@@ -17,7 +17,7 @@ enum { PROCESS_KEPT_DESCRIPTORS = 8 };
 /* 0 or NULL: the default. */
 struct process_options {
     const char *const *arguments;       /* arguments[0] is the program, looked up on PATH; ends with NULL */
-    const char *const *environment;     /* "NAME=value" sets, "NAME" unsets; ends with NULL */
+    const char *const *environment;     /* "NAME=value" sets, "NAME" unsets, the last one counts; ends with NULL */
     const char *directory;
     const void *input;                  /* what stands on standard input; default: /dev/null */
     size_t input_length;

@@ -111,7 +111,7 @@ static char **compose_environment(const char *const *settings)
             environment[filled++] = *entry;
     }
     for (const char *const *setting = settings; setting && *setting; setting++) {
-        if (strchr(*setting, '='))
+        if (strchr(*setting, '=') && !is_overridden(*setting, setting + 1))
             environment[filled++] = (char *)*setting;
     }
     return environment;

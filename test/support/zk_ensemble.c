@@ -1,6 +1,7 @@
 #include "support/zk_ensemble.h"
 
 #include "support/eventually.h"
+#include "support/fault_proxy.h"
 #include "support/installation.h"
 #include "support/suite.h"
 #include "support/zk_server_internal.h"
@@ -15,16 +16,45 @@ struct zk_ensemble {
     struct zk_server *servers[ZK_ENSEMBLE_SIZE];
     struct port quorum_ports[ZK_ENSEMBLE_SIZE];
     struct port election_ports[ZK_ENSEMBLE_SIZE];
+    /* By who opens the connection and to whom; NULL without cables. */
+    struct fault_proxy *quorum_cables[ZK_ENSEMBLE_SIZE][ZK_ENSEMBLE_SIZE];
+    struct fault_proxy *election_cables[ZK_ENSEMBLE_SIZE][ZK_ENSEMBLE_SIZE];
     char hosts[128];
 };
 
-static void describe_members(const struct zk_ensemble *ensemble, char *out_config, size_t size)
+static struct fault_proxy *lay_cable(const struct port *target)
+{
+    const struct fault_proxy_options options = {.target_port = target->number, .is_raw = true};
+
+    return fault_proxy_open(&options);
+}
+
+static void lay_cables(struct zk_ensemble *ensemble)
+{
+    for (int from = 0; from < ZK_ENSEMBLE_SIZE; from++) {
+        for (int to = 0; to < ZK_ENSEMBLE_SIZE; to++) {
+            if (from == to)
+                continue;
+            ensemble->quorum_cables[from][to] = lay_cable(&ensemble->quorum_ports[to]);
+            ensemble->election_cables[from][to] = lay_cable(&ensemble->election_ports[to]);
+        }
+    }
+}
+
+static int port_of(const struct fault_proxy *cable, const struct port *port)
+{
+    return cable ? fault_proxy_port(cable) : port->number;
+}
+
+/* The members as this one of them reaches the others. */
+static void describe_members(const struct zk_ensemble *ensemble, int viewer, char *out_config, size_t size)
 {
     int length = snprintf(out_config, size, "initLimit=10\nsyncLimit=4\n");
 
     for (int i = 0; i < ZK_ENSEMBLE_SIZE; i++) {
         length += snprintf(out_config + length, size - (size_t)length, "server.%d=127.0.0.1:%d:%d\n", i + 1,
-                           ensemble->quorum_ports[i].number, ensemble->election_ports[i].number);
+                           port_of(ensemble->quorum_cables[viewer][i], &ensemble->quorum_ports[i]),
+                           port_of(ensemble->election_cables[viewer][i], &ensemble->election_ports[i]));
     }
 }
 
@@ -41,7 +71,7 @@ static void write_own_number(const struct zk_server *server, int number)
     fclose(file);
 }
 
-static struct zk_ensemble *prepare(const struct zk_server_options *options)
+static struct zk_ensemble *prepare(const struct zk_server_options *options, bool has_cables)
 {
     struct zk_ensemble *ensemble = calloc(1, sizeof(*ensemble));
     char members[CONFIG_SIZE];
@@ -52,8 +82,10 @@ static struct zk_ensemble *prepare(const struct zk_server_options *options)
         ensemble->quorum_ports[i] = port_reserve();
         ensemble->election_ports[i] = port_reserve();
     }
-    describe_members(ensemble, members, sizeof(members));
+    if (has_cables)
+        lay_cables(ensemble);
     for (int i = 0; i < ZK_ENSEMBLE_SIZE; i++) {
+        describe_members(ensemble, i, members, sizeof(members));
         ensemble->servers[i] = server_prepare(options, members);
         write_own_number(ensemble->servers[i], i + 1);
     }
@@ -73,7 +105,7 @@ static bool launch(struct zk_ensemble *ensemble)
     return true;
 }
 
-struct zk_ensemble *zk_ensemble_start(const struct zk_server_options *options)
+static struct zk_ensemble *start(const struct zk_server_options *options, bool has_cables)
 {
     struct zk_server_options smaller = {0};
     const char *missing = installation_missing();
@@ -85,7 +117,7 @@ struct zk_ensemble *zk_ensemble_start(const struct zk_server_options *options)
     if (!smaller.jvm_flags)
         smaller.jvm_flags = "-Xmx160m";
     for (int attempt = 1;; attempt++) {
-        struct zk_ensemble *ensemble = prepare(&smaller);
+        struct zk_ensemble *ensemble = prepare(&smaller, has_cables);
 
         if (launch(ensemble))
             return ensemble;
@@ -95,17 +127,80 @@ struct zk_ensemble *zk_ensemble_start(const struct zk_server_options *options)
     }
 }
 
+struct zk_ensemble *zk_ensemble_start(const struct zk_server_options *options)
+{
+    return start(options, false);
+}
+
+struct zk_ensemble *zk_ensemble_start_with_cables(const struct zk_server_options *options)
+{
+    return start(options, true);
+}
+
+static void free_cables(struct fault_proxy *cables[ZK_ENSEMBLE_SIZE][ZK_ENSEMBLE_SIZE])
+{
+    for (int from = 0; from < ZK_ENSEMBLE_SIZE; from++) {
+        for (int to = 0; to < ZK_ENSEMBLE_SIZE; to++)
+            fault_proxy_free(cables[from][to]);
+    }
+}
+
 void zk_ensemble_free(struct zk_ensemble *ensemble)
 {
     if (!ensemble)
         return;
-    for (int i = 0; i < ZK_ENSEMBLE_SIZE; i++) {
+    for (int i = 0; i < ZK_ENSEMBLE_SIZE; i++)
         zk_server_free(ensemble->servers[i]);
+    free_cables(ensemble->quorum_cables);
+    free_cables(ensemble->election_cables);
+    for (int i = 0; i < ZK_ENSEMBLE_SIZE; i++) {
         port_release(&ensemble->quorum_ports[i]);
         port_release(&ensemble->election_ports[i]);
     }
     free(ensemble);
 }
+
+/* ---------------------------------------------------------------- cutting cables */
+
+static void set_moods(struct zk_ensemble *ensemble, int from, int to, enum fault_mood mood)
+{
+    fault_proxy_set_mood(ensemble->quorum_cables[from][to], mood);
+    fault_proxy_set_mood(ensemble->election_cables[from][to], mood);
+}
+
+/* outward: of the connections that the server has opened; inward: of those that the others have opened to it. */
+static void set_moods_of(struct zk_ensemble *ensemble, int index, enum fault_mood outward, enum fault_mood inward)
+{
+    for (int other = 0; other < ZK_ENSEMBLE_SIZE; other++) {
+        if (other == index)
+            continue;
+        set_moods(ensemble, index, other, outward);
+        set_moods(ensemble, other, index, inward);
+    }
+}
+
+void zk_ensemble_mute(struct zk_ensemble *ensemble, int index)
+{
+    set_moods_of(ensemble, index, FAULT_HOLE_TO_SERVER, FAULT_HOLE_TO_CLIENT);
+}
+
+void zk_ensemble_deafen(struct zk_ensemble *ensemble, int index)
+{
+    set_moods_of(ensemble, index, FAULT_HOLE_TO_CLIENT, FAULT_HOLE_TO_SERVER);
+}
+
+void zk_ensemble_cut(struct zk_ensemble *ensemble, int index)
+{
+    set_moods_of(ensemble, index, FAULT_HOLE, FAULT_HOLE);
+}
+
+void zk_ensemble_heal(struct zk_ensemble *ensemble)
+{
+    for (int i = 0; i < ZK_ENSEMBLE_SIZE; i++)
+        set_moods_of(ensemble, i, FAULT_PASS, FAULT_PASS);
+}
+
+/* ---------------------------------------------------------------- who leads */
 
 struct zk_server *zk_ensemble_server(struct zk_ensemble *ensemble, int index)
 {
@@ -178,6 +273,11 @@ static bool are_serving(void *context)
     for (int i = 0; i < ZK_ENSEMBLE_SIZE; i++)
         count += has_mode(wish->ensemble->servers[i], "Mode:");
     return count >= wish->count;
+}
+
+bool zk_ensemble_is_serving(struct zk_ensemble *ensemble, int index)
+{
+    return has_mode(ensemble->servers[index], "Mode:");
 }
 
 bool zk_ensemble_wait_serving(struct zk_ensemble *ensemble, int count, int timeout_ms)
