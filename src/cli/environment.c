@@ -6,15 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OWN_COUNT = 4, CONTENDER_SIZE = 1024 };
+enum { CONTENDER_SIZE = 1024 };
 
 /* Variables of ours, those of an outer lock included: a nested command sees the inner lock. */
 static bool is_own(const char *entry)
 {
-    static const char *const names[OWN_COUNT] = {"ZKLOCK_PATH=", "ZKLOCK_TOKEN=", "ZKLOCK_CONTENDER=",
+    static const char *const names[ENVIRONMENT_MOST] = {"ZKLOCK_PATH=", "ZKLOCK_TOKEN=", "ZKLOCK_CONTENDER=",
                                                  "ZKLOCK_SESSION_TIMEOUT_MS="};
 
-    for (int i = 0; i < OWN_COUNT; i++) {
+    for (int i = 0; i < ENVIRONMENT_MOST; i++) {
         if (strncmp(entry, names[i], strlen(names[i])) == 0)
             return true;
     }
@@ -35,7 +35,25 @@ static bool add_own(const struct exec *exec, char **entries)
            asprintf(&entries[3], "ZKLOCK_SESSION_TIMEOUT_MS=%" PRId64, exec->session_timeout_ms) >= 0;
 }
 
-char **environment_of_command(const struct exec *exec)
+char **environment_variables(const struct exec *exec)
+{
+    char **variables = calloc(ENVIRONMENT_MOST + 1, sizeof(*variables));
+
+    if (variables && !add_own(exec, variables)) {
+        environment_variables_free(variables);
+        return NULL;
+    }
+    return variables;
+}
+
+void environment_variables_free(char **variables)
+{
+    for (int i = 0; variables && i < ENVIRONMENT_MOST; i++)
+        free(variables[i]);
+    free(variables);
+}
+
+char **environment_with(char *const *variables)
 {
     size_t count = 0;
     size_t used = 0;
@@ -43,25 +61,14 @@ char **environment_of_command(const struct exec *exec)
 
     while (environ && environ[count])
         count++;
-    environment = calloc(count + OWN_COUNT + 1, sizeof(*environment));
+    environment = calloc(count + ENVIRONMENT_MOST + 1, sizeof(*environment));
     if (!environment)
         return NULL;
-    /* Own entries come first, so that environment_free() knows which ones to free. */
-    if (!add_own(exec, environment)) {
-        environment_free(environment);
-        return NULL;
-    }
-    used = OWN_COUNT;
+    for (int i = 0; variables[i]; i++)
+        environment[used++] = variables[i];
     for (size_t i = 0; i < count; i++) {
         if (!is_own(environ[i]))
             environment[used++] = environ[i];
     }
     return environment;
-}
-
-void environment_free(char **environment)
-{
-    for (int i = 0; environment && i < OWN_COUNT; i++)
-        free(environment[i]);
-    free(environment);
 }

@@ -4,8 +4,14 @@
 
 #include "exec.h"
 
-/* NULL without memory. Made before the fork: afterwards nothing may allocate. */
-char **environment_of_command(const struct exec *exec);
-void environment_free(char **environment);
+enum { ENVIRONMENT_MOST = 4 };
+
+/* What the command may know: "NAME=value" up to NULL. NULL without memory. */
+char **environment_variables(const struct exec *exec);
+void environment_variables_free(char **variables);
+
+/* The caller's environment with these variables instead of its own of the same kind. Free the list alone; NULL without
+ * memory. Made before the fork: afterwards nothing may allocate. */
+char **environment_with(char *const *variables);
 
 #endif

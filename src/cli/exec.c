@@ -1,6 +1,7 @@
 /* zklock exec: run a command while holding a lock. */
 #include "exec.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,20 @@ static int run_and_release(struct exec *exec, bool *out_is_confirmed)
     return release(exec, &outcome, out_is_confirmed);
 }
 
+/* Before any session and thread. Without pidfds, which Linux has had since 5.3, there is none. */
+static int start_keeper(struct exec *exec)
+{
+    const struct exec_options *options = exec->options;
+
+    keeper_init(&exec->keeper);
+    if (options->is_unguarded || keeper_start(&exec->keeper, options->command, options->common.servers))
+        return 0;
+    if (!options->is_guarded)
+        return 0;
+    message_error("cannot start the keeper that --guard asks for: %s", strerror(errno));
+    return EXIT_SYSTEM;
+}
+
 static void close_all(struct exec *exec, bool may_take_time)
 {
     zklock_status status = ZKLOCK_OK;
@@ -140,11 +155,14 @@ int exec_main(int argc, char **argv)
     case OPTIONS_WANT_VERSION: return commands_print_version();
     case OPTIONS_WRONG: return EXIT_USAGE;
     }
-    status = open_all(&exec);
+    status = start_keeper(&exec);
+    if (!status)
+        status = open_all(&exec);
     if (!status)
         status = exec_acquire(&exec);
     if (status == EXEC_GOES_ON)
         status = run_and_release(&exec, &is_confirmed);
     close_all(&exec, is_confirmed);
+    keeper_dismiss(&exec.keeper);
     return status;
 }

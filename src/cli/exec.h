@@ -12,6 +12,7 @@ struct exec {
     const struct exec_options *options;
     zklock_session *session;
     zklock *lock;
+    struct keeper keeper; /* none under --no-guard */
     int signal_fd;
     int lock_fd;
     int64_t session_timeout_ms; /* negotiated */

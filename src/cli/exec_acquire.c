@@ -205,6 +205,7 @@ static int await_result(struct exec *exec, zklock_status *out_status)
 
         if (number)
             return end_by_signal(exec, number);
+        keeper_tell_session(&exec->keeper, exec->session);
         zklock_fd_clear(exec->lock);
         *out_status = zklock_result(exec->lock);
         if (*out_status != ZKLOCK_PENDING)

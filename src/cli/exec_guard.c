@@ -10,7 +10,13 @@ enum {
     KILL_LIMIT_MS = 3000, /* then the rest is in the kernel's hands */
     WARN_AFTER_MS = 500,  /* a shorter silence of the servers is not worth a word */
     IDLE_MS = 60000,
+    LEASH_MOVES = 10, /* in a session timeout */
 };
+
+static int64_t least(int64_t one_ms, int64_t other_ms)
+{
+    return one_ms < other_ms ? one_ms : other_ms;
+}
 
 void guard_kill(struct guard *guard)
 {
@@ -40,7 +46,7 @@ static int64_t grace_inside_lease(const struct guard *guard)
 
     if (zklock_state_get(exec->lock, &loss) == ZKLOCK_STATE_LOST && loss == ZKLOCK_LOSS_REMOVED)
         return exec->grace_ms;
-    return spare_ms < exec->grace_ms ? spare_ms : exec->grace_ms;
+    return least(spare_ms, exec->grace_ms);
 }
 
 /* Acts first and speaks afterwards: speaking may take its time. */
@@ -93,6 +99,18 @@ static void watch_silence(struct guard *guard)
                  guard->exec->options->path, left);
 }
 
+/*
+ * So long the keeper leaves the job alone if it does not hear of us. A part of the reserve is left for the killing; how
+ * often it hears of us keeps well away from what even a new lease is.
+ */
+static int64_t move_leash(struct guard *guard)
+{
+    struct exec *exec = guard->exec;
+
+    keeper_tell_leash(&exec->keeper, clock_boottime_ms() + zklock_remaining_ms(exec->lock) - exec->reserve_ms / 2);
+    return keeper_is_there(&exec->keeper) ? exec->session_timeout_ms / LEASH_MOVES : IDLE_MS;
+}
+
 /* Looks after the lock while the command runs; returns when to look again. */
 static int64_t watch_lock(struct guard *guard)
 {
@@ -109,7 +127,7 @@ static int64_t watch_lock(struct guard *guard)
         lose(guard);
         return KILL_TICK_MS;
     } else {
-        next_ms = zklock_remaining_ms(exec->lock) - exec->grace_ms - exec->reserve_ms;
+        next_ms = least(zklock_remaining_ms(exec->lock) - exec->grace_ms - exec->reserve_ms, move_leash(guard));
     }
     if (guard->silent_since_ms && !guard->has_warned_of_silence && next_ms > WARN_AFTER_MS)
         next_ms = WARN_AFTER_MS;
@@ -146,7 +164,15 @@ static void note_late_loss(struct guard *guard)
 {
     zklock_loss loss = ZKLOCK_LOSS_NONE;
 
-    if (guard->was_lost || zklock_is_held(guard->exec->lock))
+    if (guard->was_lost)
+        return;
+    if (guard->job.was_leash_cut) {
+        guard->was_lost = true;
+        message_error("%s: zklock was stopped for so long that its keeper had to kill the command before the lease ended",
+                      guard->exec->options->path);
+        return;
+    }
+    if (zklock_is_held(guard->exec->lock))
         return;
     guard->was_lost = true;
     zklock_state_get(guard->exec->lock, &loss);

@@ -20,6 +20,7 @@ static const char help[] =
     "      --stop-signal SIG       default TERM  --on-loss stop|warn  default stop\n"
     "      --min-hold SECS         keep the lock at least so long\n"
     "      --kill-leftovers        end background processes that COMMAND leaves\n"
+    "      --no-guard              without the keeper process (see below)\n"
     "      --label TEXT            shown to others; default: COMMAND's name\n"
     "      --style curator|kazoo   whom to share PATH with; default curator\n"
     "      --persistent-parent     make missing parents persistent\n"
@@ -28,8 +29,8 @@ static const char help[] =
     "COMMAND sees ZKLOCK_PATH, ZKLOCK_TOKEN, ZKLOCK_CONTENDER and\n"
     "ZKLOCK_SESSION_TIMEOUT_MS. Status: COMMAND's own; 1 not acquired; 64 usage;\n"
     "69 no server; 77 denied; 79 lock lost, COMMAND stopped; 126, 127 not executed.\n"
-    "kill -9 of zklock ends COMMAND alone, the lock only after the session timeout.\n"
-    "A frozen zklock learns of a loss when it thaws: let data check ZKLOCK_TOKEN.\n";
+    "When zklock is killed or frozen, its keeper kills COMMAND and all it started, then\n"
+    "the lock is free. When the whole host freezes nobody does: data check ZKLOCK_TOKEN.\n";
 
 static const struct option_choice styles[] = {
     {"curator", ZKLOCK_STYLE_CURATOR},
@@ -86,6 +87,8 @@ static enum options_result read_table(int argc, char **argv, struct exec_options
         {"on-loss", 0, OPTION_CHOICE, &options->on_loss, {0, 0}, loss_choices},
         {"min-hold", 0, OPTION_SECONDS, &options->min_hold_ms, OPTIONS_WAIT_RANGE, NULL},
         {"kill-leftovers", 0, OPTION_FLAG, &options->kills_leftovers, {0, 0}, NULL},
+        {"guard", 0, OPTION_FLAG, &options->is_guarded, {0, 0}, NULL},
+        {"no-guard", 0, OPTION_FLAG, &options->is_unguarded, {0, 0}, NULL},
         {"label", 0, OPTION_TEXT, &options->label, {0, 0}, NULL},
         {"style", 0, OPTION_CHOICE, &options->style, {0, 0}, styles},
         {"persistent-parent", 0, OPTION_FLAG, &options->persistent_parent, {0, 0}, NULL},
@@ -133,6 +136,10 @@ static bool check(struct exec_options *options, const struct words *words)
         return false;
     if (options->is_nonblocking && options->wait_ms >= 0) {
         message_usage("exec: options -n and -w contradict each other; give one of them");
+        return false;
+    }
+    if (options->is_guarded && options->is_unguarded) {
+        message_usage("exec: options --guard and --no-guard contradict each other; give one of them");
         return false;
     }
     options->path = words->items[0];

@@ -19,6 +19,8 @@ struct exec_options {
     const char *label;     /* NULL: the command's name */
     bool persistent_parent;
     bool kills_leftovers;
+    bool is_guarded;       /* a keeper is asked for */
+    bool is_unguarded;     /* and not to be had */
     const char *path;
     char **command;        /* argv of the command, NULL-terminated */
 };

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -54,14 +55,19 @@ static void notice_stop(struct run *run)
     }
 }
 
+static void hear_of_job(struct run *run)
+{
+    job_reap(&run->guard.job);
+    notice_stop(run);
+}
+
 static void take_signals(struct run *run)
 {
     int number;
 
     while ((number = signals_next(run->guard.exec->signal_fd)) != 0) {
         if (number == SIGCHLD) {
-            job_reap(&run->guard.job);
-            notice_stop(run);
+            hear_of_job(run);
         } else if (number == SIGTSTP) {
             suspend(run);
         } else if (number == SIGCONT || signals_is_passed_on(number)) {
@@ -74,10 +80,13 @@ static void await_event(struct run *run)
 {
     struct pollfd descriptors[] = {{run->guard.exec->signal_fd, POLLIN, 0},
                                    {run->guard.exec->lock_fd, POLLIN, 0},
-                                   {run->timer_fd, POLLIN, 0}};
+                                   {run->timer_fd, POLLIN, 0},
+                                   {run->guard.exec->keeper.fd, POLLIN, 0}};
     uint64_t expirations;
 
-    poll(descriptors, 3, -1);
+    poll(descriptors, 4, -1);
+    if (descriptors[3].revents)
+        hear_of_job(run);
     if (descriptors[1].revents)
         zklock_fd_clear(run->guard.exec->lock);
     if (descriptors[2].revents && read(run->timer_fd, &expirations, sizeof(expirations)) < 0)
@@ -109,17 +118,35 @@ static int status_of_exec(const struct run *run)
     return run->guard.job.exec_error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-static int start(struct run *run, char **environment)
+static int start_ourselves(struct run *run, char *const *variables, bool takes_terminal)
 {
-    bool takes_terminal = terminal_suits_command(&run->terminal);
+    char **environment = environment_with(variables);
     struct child_plan plan = {
         .argv = run->guard.exec->options->command,
         .environment = environment,
         .terminal_fd = takes_terminal ? run->terminal.fd : -1,
         .output_fd = -1,
     };
-    int error = job_start(&run->guard.job, &plan);
+    int error = environment ? job_start(&run->guard.job, &plan) : ENOMEM;
 
+    free(environment);
+    return error;
+}
+
+static int start(struct run *run)
+{
+    struct exec *exec = run->guard.exec;
+    bool takes_terminal = terminal_suits_command(&run->terminal);
+    char **variables = environment_variables(exec);
+    int error = ENOMEM;
+
+    if (variables && keeper_is_there(&exec->keeper)) {
+        keeper_tell_session(&exec->keeper, exec->session);
+        error = job_start_kept(&run->guard.job, &exec->keeper, variables, takes_terminal);
+    } else if (variables) {
+        error = start_ourselves(run, variables, takes_terminal);
+    }
+    environment_variables_free(variables);
     if (error == 0 && takes_terminal)
         terminal_give(&run->terminal, run->guard.job.child.pid);
     return error;
@@ -139,21 +166,19 @@ static void conclude(struct run *run, struct exec_outcome *out_outcome)
 void exec_run(struct exec *exec, struct exec_outcome *out_outcome)
 {
     struct run run = {.guard = {.exec = exec, .phase = GUARD_RUNNING}};
-    char **environment = environment_of_command(exec);
     int error;
 
     *out_outcome = (struct exec_outcome){EXIT_SYSTEM, false, clock_boottime_ms()};
     run.timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     terminal_open(&run.terminal);
     job_init(&run.guard.job);
-    error = !environment || run.timer_fd < 0 ? ENOMEM : start(&run, environment);
+    error = run.timer_fd < 0 ? errno : start(&run);
     if (error) {
         message_error("cannot start the command: %s", strerror(error));
     } else {
         look_after(&run);
         conclude(&run, out_outcome);
     }
-    environment_free(environment);
     job_clear(&run.guard.job);
     terminal_close(&run.terminal);
     if (run.timer_fd >= 0)

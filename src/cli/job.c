@@ -28,6 +28,25 @@ int job_start(struct job *job, const struct child_plan *plan)
     return error;
 }
 
+int job_start_kept(struct job *job, struct keeper *keeper, char *const *variables, bool takes_terminal)
+{
+    pid_t pid = -1;
+    int error = keeper_start_command(keeper, variables, takes_terminal, &pid);
+
+    if (error)
+        return error;
+    job->keeper = keeper;
+    job->child.pid = pid;
+    job->has_leader = true;
+    return 0;
+}
+
+/* Below whom all members are. */
+static pid_t root_of(const struct job *job)
+{
+    return job->keeper ? job->keeper->pid : getpid();
+}
+
 static void note_leader(struct job *job, int status)
 {
     if (WIFSTOPPED(status)) {
@@ -42,13 +61,43 @@ static void note_leader(struct job *job, int status)
     }
 }
 
+static void take_news(struct job *job)
+{
+    struct keeper_news news;
+
+    while (keeper_next(job->keeper, &news)) {
+        job->has_leader = news.has_leader;
+        job->wait_status = news.wait_status;
+        job->stop_signal = news.stop_signal;
+        job->exec_error = news.exec_error;
+        job->was_leash_cut = news.was_leash_cut;
+    }
+}
+
+/* The command has died with its keeper, by the parent-death signal. What else there was is ours now. */
+static void lose_keeper(struct job *job)
+{
+    take_news(job);
+    keeper_forget(job->keeper);
+    job->keeper = NULL;
+    if (job->has_leader)
+        job->wait_status = SIGKILL;
+    job->has_leader = false;
+    job->stop_signal = 0;
+    job_signal_all(job, SIGKILL);
+}
+
 void job_reap(struct job *job)
 {
     int status;
     pid_t pid;
 
+    if (job->keeper)
+        take_news(job);
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
-        if (pid == job->child.pid && job->has_leader)
+        if (job->keeper && pid == job->keeper->pid && (WIFEXITED(status) || WIFSIGNALED(status)))
+            lose_keeper(job);
+        else if (!job->keeper && pid == job->child.pid && job->has_leader)
             note_leader(job, status);
     }
 }
@@ -56,8 +105,17 @@ void job_reap(struct job *job)
 /* A number is only safe to signal while its process has not been reaped: later it may be somebody else's. */
 void job_signal_group(struct job *job, int signal_number)
 {
-    if (job->has_leader && kill(-job->child.pid, signal_number) != 0)
+    if (job->keeper)
+        keeper_signal(job->keeper, signal_number);
+    else if (job->has_leader && kill(-job->child.pid, signal_number) != 0)
         kill(job->child.pid, signal_number);
+}
+
+/* What nobody can catch does no harm twice, and need not wait for a keeper that somebody has stopped. */
+static bool is_sent_directly(const struct job *job, const struct process *member, int signal_number)
+{
+    return !job->has_leader || member->group != job->child.pid ||
+           (job->keeper && (signal_number == SIGKILL || signal_number == SIGSTOP));
 }
 
 int job_signal_all(struct job *job, int signal_number)
@@ -65,10 +123,10 @@ int job_signal_all(struct job *job, int signal_number)
     struct process_list members;
     int count = -1;
 
-    if (processes_below(getpid(), &job->strangers, &members)) {
+    if (processes_below(root_of(job), &job->strangers, &members)) {
         count = (int)members.count;
         for (size_t i = 0; i < members.count; i++) {
-            if (!job->has_leader || members.items[i].group != job->child.pid)
+            if (is_sent_directly(job, &members.items[i], signal_number))
                 process_signal(&members.items[i], signal_number);
         }
         process_list_clear(&members);
@@ -82,7 +140,7 @@ static bool is_frozen(const struct job *job)
     struct process_list members;
     bool is_still = true;
 
-    if (!processes_below(getpid(), &job->strangers, &members))
+    if (!processes_below(root_of(job), &job->strangers, &members))
         return true;
     for (size_t i = 0; i < members.count; i++)
         is_still = is_still && (members.items[i].state == 'T' || members.items[i].state == 't');
@@ -105,7 +163,7 @@ int job_count(const struct job *job)
     struct process_list members;
     int count;
 
-    if (!processes_below(getpid(), &job->strangers, &members))
+    if (!processes_below(root_of(job), &job->strangers, &members))
         return -1;
     count = (int)members.count;
     process_list_clear(&members);

@@ -1,6 +1,6 @@
 /*
- * The command and everything it started, re-parented members included: zklock is their sub-reaper, so that
- * whoever loses his parent becomes zklock's own child and stays in sight.
+ * The command and everything it started, re-parented members included: zklock, or its keeper, is their
+ * sub-reaper, so that whoever loses his parent becomes its own child and stays in sight.
  */
 #ifndef CLI_JOB_H
 #define CLI_JOB_H
@@ -8,9 +8,12 @@
 #include <stdbool.h>
 
 #include "child.h"
+#include "keeper.h"
 #include "processes.h"
 
 struct job {
+    struct keeper *keeper; /* whose child the command is; NULL: it is ours */
+    bool was_leash_cut;    /* the keeper has killed the job since it had not heard of us in time */
     struct child child;
     bool has_leader;               /* the command itself has not been reaped yet */
     int wait_status;               /* of the command, once it has ended */
@@ -25,8 +28,10 @@ void job_clear(struct job *job);
 
 /* Returns 0 or an errno. */
 int job_start(struct job *job, const struct child_plan *plan);
+/* The same by a keeper, which outlives the job: the command is what the keeper was started with. */
+int job_start_kept(struct job *job, struct keeper *keeper, char *const *variables, bool takes_terminal);
 
-/* Collects what has ended or stopped, without waiting. After every SIGCHLD. */
+/* Collects what has ended or stopped, without waiting. After every SIGCHLD, and when the keeper has news. */
 void job_reap(struct job *job);
 
 /* To the command's process group, as a terminal would. */

@@ -111,7 +111,7 @@ static void unknown_options_are_refused(void)
 static void options_to_come_are_refused(void)
 {
     static const char *const to_come[] = {"-s",      "--shared",    "-p",    "--permits",       "--once-per",
-                                          "--guard", "--auth-file", "--acl", "--revoke-signal", "--watch"};
+                                          "--auth-file", "--acl", "--revoke-signal", "--watch"};
     static const char *const subcommands[] = {"elect", "list", "verify", "revoke", "break", "doctor"};
 
     for (size_t i = 0; i < sizeof(to_come) / sizeof(to_come[0]); i++)

@@ -1,0 +1,249 @@
+/* The keeper's own side: see keeper.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "environment.h"
+#include "job.h"
+#include "keeper_message.h"
+
+enum { KILL_TICK_MS = 10, END_LIMIT_MS = 60000, LONGEST_ORDER = 1 << 20 };
+
+struct keeping {
+    const struct keeper_plan *plan;
+    int signal_fd;
+    int timer_fd;
+    struct job job;
+    struct keeper_news told;
+    zklock_session_key key;
+    int64_t leash_ms; /* 0: none */
+    bool is_master_gone;
+    bool is_deaf; /* the other end is closed: the pidfd tells the rest */
+    bool is_dismissed;
+    bool is_started;
+    bool was_leash_cut;
+};
+
+/* ---------------------------------------------------------------- the job */
+
+/* What the keeper does not need, above all what is the job's: a pipe ends for its reader when the job does. */
+static void drop_descriptors(const struct keeping *keeping)
+{
+    const int kept[] = {keeping->plan->fd, keeping->plan->master_fd, keeping->signal_fd, keeping->timer_fd,
+                        keeping->job.child.report_fd};
+    int null_fd = open("/dev/null", O_RDWR);
+    int first = 3;
+
+    for (int fd = 0; fd <= STDERR_FILENO && null_fd >= 0; fd++)
+        dup2(null_fd, fd);
+    for (;;) {
+        int next = -1;
+
+        for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+            if (kept[i] >= first && (next < 0 || kept[i] < next))
+                next = kept[i];
+        }
+        if (next != first)
+            close_range((unsigned)first, next < 0 ? ~0U : (unsigned)next - 1, 0);
+        if (next < 0)
+            return;
+        first = next + 1;
+    }
+}
+
+/* Texts that end with NUL, one behind the other, as a list that ends with NULL. */
+static void split(char *text, size_t size, char *out_items[ENVIRONMENT_MOST + 1])
+{
+    char *end = text + size;
+    int count = 0;
+
+    for (; text < end && count < ENVIRONMENT_MOST; text += strlen(text) + 1)
+        out_items[count++] = text;
+    out_items[count] = NULL;
+}
+
+static int start_command(struct keeping *keeping, char *text, size_t size, bool takes_terminal)
+{
+    char *variables[ENVIRONMENT_MOST + 1];
+    struct child_plan plan = {
+        .argv = keeping->plan->argv,
+        .terminal_fd = takes_terminal ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1,
+        .output_fd = -1,
+    };
+    char **environment;
+    int error;
+
+    split(text, size, variables);
+    environment = environment_with(variables);
+    plan.environment = environment;
+    error = environment ? job_start(&keeping->job, &plan) : ENOMEM;
+    keeping->is_started = error == 0;
+    free(environment);
+    drop_descriptors(keeping);
+    /* Nor does it keep the directory: it may be on what somebody wants to unmount. */
+    return chdir("/") == 0 ? error : errno;
+}
+
+/* Until nobody of the job is left. False: /proc does not tell. */
+static bool kill_job(struct keeping *keeping)
+{
+    struct pollfd child = {.fd = keeping->signal_fd, .events = POLLIN};
+    struct signalfd_siginfo info;
+
+    job_freeze(&keeping->job);
+    for (;;) {
+        int count = job_signal_all(&keeping->job, SIGKILL);
+
+        job_reap(&keeping->job);
+        if (count < 0 || (count == 0 && !keeping->job.has_leader))
+            return count == 0;
+        if (poll(&child, 1, KILL_TICK_MS) > 0 && read(keeping->signal_fd, &info, sizeof(info)) < 0)
+            return false;
+    }
+}
+
+/* ---------------------------------------------------------------- to and from zklock */
+
+static void tell(struct keeping *keeping, int error)
+{
+    struct keeper_news news;
+
+    memset(&news, 0, sizeof(news));
+    news.pid = error ? -1 : keeping->job.child.pid;
+    news.error = error;
+    news.has_leader = keeping->job.has_leader;
+    news.wait_status = keeping->job.wait_status;
+    news.stop_signal = keeping->job.stop_signal;
+    news.exec_error = keeping->job.exec_error;
+    news.was_leash_cut = keeping->was_leash_cut;
+    if (memcmp(&news, &keeping->told, sizeof(news)) != 0 &&
+        send(keeping->plan->fd, &news, sizeof(news), MSG_NOSIGNAL) >= 0)
+        keeping->told = news;
+}
+
+static void set_timer(const struct keeping *keeping)
+{
+    struct itimerspec when = {.it_value = {.tv_sec = keeping->leash_ms / 1000,
+                                           .tv_nsec = keeping->leash_ms % 1000 * 1000000}};
+
+    timerfd_settime(keeping->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void obey(struct keeping *keeping, const struct keeper_order *order, char *text, size_t size)
+{
+    switch (order->kind) {
+    case KEEPER_SESSION:
+        keeping->key = order->key;
+        break;
+    case KEEPER_LEASH:
+        keeping->leash_ms = order->until_ms;
+        set_timer(keeping);
+        break;
+    case KEEPER_COMMAND:
+        /* Nobody would be there to watch its lock. */
+        if (!keeping->is_master_gone)
+            tell(keeping, start_command(keeping, text, size, order->takes_terminal));
+        break;
+    case KEEPER_SIGNAL:
+        job_signal_group(&keeping->job, order->number);
+        break;
+    case KEEPER_DISMISS:
+        keeping->is_dismissed = true;
+        break;
+    }
+}
+
+/* Takes in what has been sent so far. */
+static void take_orders(struct keeping *keeping)
+{
+    static union {
+        struct keeper_order order;
+        char bytes[LONGEST_ORDER];
+    } message;
+    ssize_t size = -1;
+
+    while (!keeping->is_dismissed &&
+           (size = recv(keeping->plan->fd, &message, sizeof(message), MSG_DONTWAIT)) >= (ssize_t)sizeof(message.order))
+        obey(keeping, &message.order, message.bytes + sizeof(message.order), (size_t)size - sizeof(message.order));
+    keeping->is_deaf = size == 0;
+}
+
+/* ---------------------------------------------------------------- the keeper's life */
+
+static void cut_leash(struct keeping *keeping)
+{
+    uint64_t expirations;
+
+    if (read(keeping->timer_fd, &expirations, sizeof(expirations)) < 0 || keeping->leash_ms == 0 ||
+        keeping->leash_ms > clock_boottime_ms() || !keeping->is_started || job_is_gone(&keeping->job))
+        return;
+    keeping->was_leash_cut = true;
+    kill_job(keeping);
+}
+
+static void take_turn(struct keeping *keeping)
+{
+    struct pollfd fds[] = {{keeping->plan->fd, POLLIN, 0},
+                           {keeping->plan->master_fd, POLLIN, 0},
+                           {keeping->signal_fd, POLLIN, 0},
+                           {keeping->timer_fd, POLLIN, 0}};
+    struct signalfd_siginfo info;
+
+    if (keeping->is_deaf)
+        fds[0].fd = -1;
+    poll(fds, 4, -1);
+    keeping->is_master_gone = fds[1].revents != 0;
+    take_orders(keeping);
+    if (fds[3].revents)
+        cut_leash(keeping);
+    if (fds[2].revents && read(keeping->signal_fd, &info, sizeof(info)) < 0)
+        return;
+    if (keeping->is_started) {
+        job_reap(&keeping->job);
+        tell(keeping, 0);
+    }
+}
+
+static bool open_all(struct keeping *keeping)
+{
+    sigset_t child;
+
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    keeping->signal_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    keeping->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    return keeping->signal_fd >= 0 && keeping->timer_fd >= 0;
+}
+
+/* Only when everybody who relied on the lock is certainly gone. */
+static void clean_up(struct keeping *keeping)
+{
+    if (keeping->is_started && !kill_job(keeping))
+        return;
+    if (keeping->key.session_id != 0)
+        (void)!zklock_session_end(keeping->plan->servers, &keeping->key, END_LIMIT_MS);
+}
+
+_Noreturn void keeper_main(const struct keeper_plan *plan)
+{
+    struct keeping keeping = {.plan = plan};
+
+    prctl(PR_SET_NAME, "zklock-keeper");
+    job_init(&keeping.job);
+    if (!open_all(&keeping))
+        _exit(EXIT_FAILURE);
+    while (!keeping.is_dismissed && !keeping.is_master_gone)
+        take_turn(&keeping);
+    if (!keeping.is_dismissed)
+        clean_up(&keeping);
+    _exit(EXIT_SUCCESS);
+}

@@ -1,0 +1,34 @@
+/* What zklock and its keeper say to each other: one struct a message, a text behind it. */
+#ifndef CLI_KEEPER_MESSAGE_H
+#define CLI_KEEPER_MESSAGE_H
+
+#include "keeper.h"
+
+enum keeper_order_kind {
+    KEEPER_SESSION, /* key */
+    KEEPER_LEASH,   /* until_ms */
+    KEEPER_COMMAND, /* takes_terminal; behind it the variables, each ends with NUL */
+    KEEPER_SIGNAL,  /* number */
+    KEEPER_DISMISS,
+};
+
+/* From zklock; the keeper sends struct keeper_news. */
+struct keeper_order {
+    enum keeper_order_kind kind;
+    zklock_session_key key;
+    int64_t until_ms;
+    bool takes_terminal;
+    int number;
+};
+
+struct keeper_plan {
+    int fd;        /* to zklock */
+    int master_fd; /* a pidfd of zklock */
+    char *const *argv;
+    const char *servers;
+};
+
+/* What the keeper is, from the fork on. Never returns. @thread the only one of the process */
+_Noreturn void keeper_main(const struct keeper_plan *plan);
+
+#endif

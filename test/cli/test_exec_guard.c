@@ -1,0 +1,254 @@
+/* The keeper: what becomes of the job and of the lock when zklock is killed, frozen, or loses its keeper. All with a
+ * session timeout so long that it cannot be what passes the lock on. */
+#include "cli_stage.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LONG_TIMEOUT "60"
+
+/* Three generations in the critical section: a shell, its child, and a daemon that has left session and group. */
+static const char three_generations[] =
+    "trap '' TERM HUP; (setsid sh -c \"trap '' TERM HUP; $CRITICAL $SECTIONS.daemon 300000 5\" &); "
+    "sh -c '$CRITICAL $SECTIONS.child 300000 5; :' & exec $CRITICAL $SECTIONS 300000 5";
+
+static const char *sections;
+
+static void start(void)
+{
+    stage_set_up();
+    sections = stage_file("sections");
+    setenv("SECTIONS", sections, 1);
+    setenv("CRITICAL", critical_program(), 1);
+}
+
+static const char *file_of(const char *generation)
+{
+    static char path[4096];
+
+    snprintf(path, sizeof(path), "%s%s", sections, generation);
+    return path;
+}
+
+static struct process *start_job(const char *timeout, const char *guard)
+{
+    struct process *process =
+        stage_start("exec", "-T", timeout, guard, LOCK, "--", "sh", "-c", three_generations, NULL);
+
+    CU_ASSERT_TRUE_FATAL(critical_wait_sections(file_of(""), 1, PATIENCE_MS));
+    CU_ASSERT_TRUE_FATAL(critical_wait_sections(file_of(".child"), 1, PATIENCE_MS));
+    CU_ASSERT_TRUE_FATAL(critical_wait_sections(file_of(".daemon"), 1, PATIENCE_MS));
+    return process;
+}
+
+/* All three files behind one another in the first, so that the judge sees every generation as one more section. */
+static int count_overlaps_with(int64_t next_start_ns)
+{
+    static const char *const generations[] = {"", ".child", ".daemon"};
+    int overlaps = 0;
+
+    for (size_t i = 0; i < sizeof(generations) / sizeof(generations[0]); i++) {
+        struct critical_record record;
+
+        CU_ASSERT_TRUE_FATAL(critical_read(file_of(generations[i]), &record));
+        for (int j = 0; j < record.count; j++)
+            overlaps += record.sections[j].end_ns > next_start_ns;
+        critical_record_clear(&record);
+    }
+    return overlaps;
+}
+
+static struct process *queue_next(void)
+{
+    struct process *next = stage_start("exec", "-T", LONG_TIMEOUT, LOCK, "--", critical_program(),
+                                       file_of(".next"), "100", "5", NULL);
+
+    CU_ASSERT_TRUE_FATAL(observer_wait_count(stage_observer, LOCK, 2, PATIENCE_MS));
+    return next;
+}
+
+/* The next one has had the lock, and nobody of the job was there any more when it began. */
+static void expect_no_overlap(struct process *next)
+{
+    struct critical_record record;
+
+    CU_ASSERT_EQUAL(stage_end(next), 0);
+    CU_ASSERT_TRUE_FATAL(critical_read(file_of(".next"), &record));
+    CU_ASSERT_EQUAL_FATAL(record.count, 1);
+    CU_ASSERT_EQUAL(count_overlaps_with(record.sections[0].start_ns), 0);
+    critical_record_clear(&record);
+}
+
+/* The keeper of this zklock: its only child. 0: none. */
+static pid_t keeper_of(struct process *process)
+{
+    char path[64];
+    int pid = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)process_pid(process), (int)process_pid(process));
+    file = fopen(path, "r");
+    if (file) {
+        if (fscanf(file, "%d", &pid) != 1)
+            pid = 0;
+        fclose(file);
+    }
+    return pid;
+}
+
+static void lock_of_a_killed_zklock_passes_on_when_all_its_job_is_gone(void)
+{
+    struct process *holder = start_job(LONG_TIMEOUT, "--guard");
+    struct process *next = queue_next();
+
+    process_signal(holder, SIGKILL);
+    expect_no_overlap(next);
+}
+
+static void keeper_is_there_unasked(void)
+{
+    struct process *holder = stage_start("exec", "-T", LONG_TIMEOUT, LOCK, "--", "sleep", "300", NULL);
+    struct process *next = queue_next();
+
+    process_signal(holder, SIGKILL);
+    CU_ASSERT_EQUAL(stage_end(next), 0);
+}
+
+static void place_of_a_killed_waiter_is_given_up(void)
+{
+    struct process *waiter;
+
+    stage_hold("x");
+    waiter = stage_start("exec", "-T", LONG_TIMEOUT, LOCK, "--", "true", NULL);
+    CU_ASSERT_TRUE_FATAL(observer_wait_count(stage_observer, LOCK, 2, PATIENCE_MS));
+    process_signal(waiter, SIGKILL);
+    CU_ASSERT_TRUE(observer_wait_count(stage_observer, LOCK, 1, PATIENCE_MS));
+}
+
+/* C30: zklock alone is frozen. Without a keeper its command would run on into the next one's time. */
+static void job_of_a_frozen_zklock_is_gone_before_the_next_begins(void)
+{
+    struct process *holder = start_job("4", "--guard");
+    struct process *next = queue_next();
+
+    process_signal(holder, SIGSTOP);
+    expect_no_overlap(next);
+    process_signal(holder, SIGCONT);
+    CU_ASSERT_EQUAL(stage_end(holder), 79);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(holder), "its keeper had to kill the command before the lease ended"));
+}
+
+static void frozen_zklock_that_only_warns_of_a_loss_keeps_its_job(void)
+{
+    struct process *holder = stage_start("exec", "-T", "2", "--on-loss", "warn", LOCK, "--", critical_program(),
+                                         file_of(""), "300000", "5", NULL);
+    struct process *next;
+
+    CU_ASSERT_TRUE_FATAL(critical_wait_sections(file_of(""), 1, PATIENCE_MS));
+    next = queue_next();
+    process_signal(holder, SIGSTOP);
+    CU_ASSERT_EQUAL(stage_end(next), 0);
+    CU_ASSERT_TRUE(eventually(stage_has_more,
+                              &(struct stage_growth){file_of(""), stage_lines(stage_read(file_of("")))}, PATIENCE_MS));
+    process_signal(holder, SIGCONT);
+}
+
+static void without_a_keeper_the_session_timeout_passes_the_lock_on(void)
+{
+    struct process *holder = stage_start("exec", "-T", "2", "--no-guard", LOCK, "--", "sleep", "300", NULL);
+    struct process *next;
+    pid_t child;
+
+    next = queue_next();
+    child = keeper_of(holder);
+    process_signal(holder, SIGKILL);
+    CU_ASSERT_TRUE(eventually(stage_is_process_gone, &child, PATIENCE_MS));
+    CU_ASSERT_EQUAL(observer_count(stage_observer, LOCK), 2);
+    CU_ASSERT_EQUAL(stage_end(next), 0);
+}
+
+static void killed_keeper_takes_its_job_along_and_the_lock_is_released(void)
+{
+    struct process *holder = start_job(LONG_TIMEOUT, "--guard");
+    struct process *next = queue_next();
+
+    kill(keeper_of(holder), SIGKILL);
+    CU_ASSERT_EQUAL(stage_end(holder), 137);
+    expect_no_overlap(next);
+}
+
+static void keeper_ends_with_zklock(void)
+{
+    struct process *holder =
+        stage_start("exec", LOCK, "--", "sh", "-c", "trap 'exit 5' USR1; echo ready; while :; do sleep 0.05; done", NULL);
+    pid_t keeper;
+
+    CU_ASSERT_TRUE_FATAL(process_wait_output(holder, "ready\n", PATIENCE_MS));
+    keeper = keeper_of(holder);
+    CU_ASSERT_TRUE_FATAL(keeper > 0);
+    process_signal(holder, SIGUSR1);
+    CU_ASSERT_EQUAL(stage_end(holder), 5);
+    CU_ASSERT_TRUE(stage_is_process_gone(&keeper));
+}
+
+/* Of everything that is open in the keeper nothing is a file, and the only pipe is its own. */
+static void keeper_has_no_descriptor_of_the_job(void)
+{
+    struct process *holder = stage_start("exec", LOCK, "--", "sh", "-c", "echo ready; exec sleep 300", NULL);
+    char directory[64];
+    char path[512];
+    char target[512];
+    int pipes = 0;
+    DIR *opened;
+
+    CU_ASSERT_TRUE_FATAL(process_wait_output(holder, "ready\n", PATIENCE_MS));
+    snprintf(directory, sizeof(directory), "/proc/%d/fd", (int)keeper_of(holder));
+    opened = opendir(directory);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(opened);
+    for (struct dirent *entry; (entry = readdir(opened)) != NULL;) {
+        ssize_t length;
+
+        snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+        length = readlink(path, target, sizeof(target) - 1);
+        if (length < 0)
+            continue;
+        target[length] = '\0';
+        pipes += strncmp(target, "pipe:", 5) == 0;
+        CU_ASSERT_TRUE(target[0] != '/' || strcmp(target, "/dev/null") == 0);
+    }
+    closedir(opened);
+    CU_ASSERT_EQUAL(pipes, 1);
+}
+
+static void guard_and_no_guard_contradict_each_other(void)
+{
+    struct process *process = stage_start("exec", "--guard", "--no-guard", LOCK, "--", "true", NULL);
+
+    CU_ASSERT_EQUAL(stage_end(process), 64);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "contradict each other"));
+}
+
+#define TEST(test) SUITE_TEST_WITH(test, start, stage_tear_down)
+
+static const struct suite_test tests[] = {
+    TEST(lock_of_a_killed_zklock_passes_on_when_all_its_job_is_gone),
+    TEST(keeper_is_there_unasked),
+    TEST(place_of_a_killed_waiter_is_given_up),
+    TEST(job_of_a_frozen_zklock_is_gone_before_the_next_begins),
+    TEST(frozen_zklock_that_only_warns_of_a_loss_keeps_its_job),
+    TEST(without_a_keeper_the_session_timeout_passes_the_lock_on),
+    TEST(killed_keeper_takes_its_job_along_and_the_lock_is_released),
+    TEST(keeper_ends_with_zklock),
+    TEST(keeper_has_no_descriptor_of_the_job),
+    TEST(guard_and_no_guard_contradict_each_other),
+    SUITE_END
+};
+
+int main(int argc, char **argv)
+{
+    return suite_main(argc, argv, "exec_guard", tests);
+}
