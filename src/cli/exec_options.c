@@ -29,8 +29,8 @@ static const char help[] =
     "COMMAND sees ZKLOCK_PATH, ZKLOCK_TOKEN, ZKLOCK_CONTENDER and\n"
     "ZKLOCK_SESSION_TIMEOUT_MS. Status: COMMAND's own; 1 not acquired; 64 usage;\n"
     "69 no server; 77 denied; 79 lock lost, COMMAND stopped; 126, 127 not executed.\n"
-    "When zklock is killed or frozen, its keeper kills COMMAND and all it started, then\n"
-    "the lock is free. When the whole host freezes nobody does: data check ZKLOCK_TOKEN.\n";
+    "When zklock is killed or frozen, its keeper kills COMMAND and what it started.\n"
+    "When all freezes, nobody does: let data check ZKLOCK_TOKEN.\n";
 
 static const struct option_choice styles[] = {
     {"curator", ZKLOCK_STYLE_CURATOR},
