@@ -4,7 +4,12 @@
 
 int exec_main(int argc, char **argv);
 int status_main(int argc, char **argv);
+int list_main(int argc, char **argv);
 int wait_main(int argc, char **argv);
+int verify_main(int argc, char **argv);
+int revoke_main(int argc, char **argv);
+int break_main(int argc, char **argv);
+int doctor_main(int argc, char **argv);
 int server_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 

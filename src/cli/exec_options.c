@@ -18,6 +18,7 @@ static const char help[] =
     "  -E, --conflict-exit-code N  exit status of both failures; default 1\n"
     "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
     "      --stop-signal SIG       default TERM  --on-loss stop|warn  default stop\n"
+    "      --revoke-signal SIG     for COMMAND when zklock revoke asks; default: none\n"
     "      --min-hold SECS         keep the lock at least so long\n"
     "      --kill-leftovers        end background processes that COMMAND leaves\n"
     "      --no-guard              without the keeper process (see below)\n"
@@ -84,6 +85,7 @@ static enum options_result read_table(int argc, char **argv, struct exec_options
         {"conflict-exit-code", 'E', OPTION_INTEGER, &options->conflict_exit, {0, 255}, NULL},
         {"kill-after", 'k', OPTION_SECONDS, &options->grace_ms, OPTIONS_WAIT_RANGE, NULL},
         {"stop-signal", 0, OPTION_SIGNAL, &options->stop_signal, {0, 0}, NULL},
+        {"revoke-signal", 0, OPTION_SIGNAL, &options->revoke_signal, {0, 0}, NULL},
         {"on-loss", 0, OPTION_CHOICE, &options->on_loss, {0, 0}, loss_choices},
         {"min-hold", 0, OPTION_SECONDS, &options->min_hold_ms, OPTIONS_WAIT_RANGE, NULL},
         {"kill-leftovers", 0, OPTION_FLAG, &options->kills_leftovers, {0, 0}, NULL},

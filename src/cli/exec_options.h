@@ -14,6 +14,7 @@ struct exec_options {
     int64_t grace_ms;      /* negative: by the session timeout */
     int64_t min_hold_ms;
     int stop_signal;
+    int revoke_signal;     /* 0: none */
     int on_loss;
     int style;
     const char *label;     /* NULL: the command's name */

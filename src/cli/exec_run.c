@@ -19,6 +19,7 @@ struct run {
     struct guard guard;
     struct terminal terminal;
     int timer_fd;
+    unsigned revocations; /* requests to let go that have been passed on */
 };
 
 static void set_timer(const struct run *run, int64_t in_ms)
@@ -93,11 +94,30 @@ static void await_event(struct run *run)
         return;
 }
 
+/* Somebody asks to let go: whether and when the command ends is its own affair. */
+static void pass_revocation_on(struct run *run)
+{
+    const struct exec_options *options = run->guard.exec->options;
+    unsigned revocations = zklock_revocations(run->guard.exec->lock);
+
+    if (revocations == run->revocations || run->guard.phase != GUARD_RUNNING)
+        return;
+    run->revocations = revocations;
+    if (options->revoke_signal) {
+        job_signal_group(&run->guard.job, options->revoke_signal);
+        message_warn("%s: somebody asks to let go; the command was sent SIG%s", options->path,
+                     number_signal_name(options->revoke_signal));
+    } else {
+        message_warn("%s: somebody asks to let go; without --revoke-signal the command goes on", options->path);
+    }
+}
+
 static void look_after(struct run *run)
 {
     while (run->guard.phase != GUARD_OVER) {
         int64_t next_ms = guard_watch(&run->guard);
 
+        pass_revocation_on(run);
         if (run->guard.phase == GUARD_OVER)
             break;
         set_timer(run, next_ms);

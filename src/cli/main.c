@@ -12,7 +12,8 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"exec", exec_main},     {"status", status_main}, {"wait", wait_main},
+    {"exec", exec_main},     {"status", status_main}, {"list", list_main},     {"wait", wait_main},
+    {"verify", verify_main}, {"revoke", revoke_main}, {"break", break_main},   {"doctor", doctor_main},
     {"server", server_main}, {"demo", demo_main},
 };
 
@@ -22,7 +23,12 @@ static const char help[] =
     "\n"
     "  exec PATH -- COMMAND [ARG...]   run COMMAND while holding the lock PATH\n"
     "  status PATH...                  who holds it, and who waits, in order\n"
+    "  list [PATH]                     all locks below PATH, one line each\n"
     "  wait PATH                       return when nobody holds it\n"
+    "  verify PATH TOKEN               is this token the holder's?\n"
+    "  revoke PATH                     ask the holder to let go\n"
+    "  break --contender NAME PATH     delete exactly that contender\n"
+    "  doctor [PATH]                   dead-locks, dead owners, foreign names...\n"
     "  server                          a private ZooKeeper, for trying things out\n"
     "  demo                            workers that share one counter, and a verdict\n"
     "\n"

@@ -134,6 +134,25 @@ bool number_parse_integer(const char *text, struct number_range range, int64_t *
     return true;
 }
 
+bool number_parse_token(const char *text, uint64_t *out_token, struct number_problem *out_problem)
+{
+    static const char what[] = "give a token as ZKLOCK_TOKEN shows it";
+    size_t digits = strspn(text, "0123456789");
+    uint64_t value = 0;
+
+    if (digits == 0 || text[digits] != '\0')
+        return refuse(text, digits, what, out_problem);
+    for (size_t i = 0; i < digits; i++) {
+        value = value * 10 + (uint64_t)(text[i] - '0');
+        if (value > INT64_MAX || digits > 19) {
+            tell(out_problem, "'%s': out of range; %s", text, what);
+            return false;
+        }
+    }
+    *out_token = value;
+    return true;
+}
+
 const char *number_signal_name(int signal_number)
 {
     static char text[16];

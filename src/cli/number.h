@@ -24,6 +24,9 @@ bool number_parse_seconds(const char *text, struct number_range range, int64_t *
 bool number_parse_integer(const char *text, struct number_range range, int64_t *out_value,
                           struct number_problem *out_problem);
 
+/* A fencing token: decimal, of 63 bits. */
+bool number_parse_token(const char *text, uint64_t *out_token, struct number_problem *out_problem);
+
 /* A signal by name ("TERM", "SIGTERM", "RTMIN") or number. */
 bool number_parse_signal(const char *text, int *out_signal, struct number_problem *out_problem);
 

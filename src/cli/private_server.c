@@ -71,7 +71,7 @@ static bool write_set_up(const struct private_server *server, int tick_time_ms)
     snprintf(config, sizeof(config),
              "tickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=60000\ndataDir=%s/data\nclientPort=%d\n"
              "clientPortAddress=127.0.0.1\nmaxClientCnxns=0\nadmin.enableServer=false\n"
-             "4lw.commands.whitelist=srvr,conf\n",
+             "4lw.commands.whitelist=srvr,conf,dump\n",
              tick_time_ms, 2 * tick_time_ms, server->directory, server->port);
     return write_file(server->directory, "zoo.cfg", config) &&
            write_file(server->directory, "logback.xml",

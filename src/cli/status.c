@@ -2,21 +2,19 @@
 #include "status.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "commands.h"
 #include "connection.h"
 #include "message.h"
-#include "options.h"
-
-enum { CLOSE_LIMIT_MS = 300 };
+#include "subcommand.h"
 
 static const char help[] =
     "Usage: zklock status [OPTION]... PATH...\n"
     "Shows who holds each lock, and who waits, in the order of the queue.\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "      --json                  for programs; the fields stay as they are\n"
+    "      --watch                 look again every second, until q is pressed; where\n"
+    "                              there is no terminal: a line for every change\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "  -v, --verbose   what the server granted, and the names of the znodes\n"
     "  -q, --quiet   -h, --help   -V, --version\n"
@@ -27,56 +25,48 @@ static const char help[] =
 struct status_options {
     struct common_options common;
     bool is_json;
+    bool is_watching;
 };
 
-static enum options_result read_options(int argc, char **argv, struct words *words,
-                                        struct status_options *out_options)
+static enum options_result read_options(int argc, char **argv, struct words *words, void *options)
 {
+    struct status_options *own = options;
     struct option_rule common[COMMON_RULES];
     const struct option_rule rules[] = {
-        {"json", 0, OPTION_FLAG, &out_options->is_json, {0, 0}, NULL},
+        {"json", 0, OPTION_FLAG, &own->is_json, {0, 0}, NULL},
+        {"watch", 0, OPTION_FLAG, &own->is_watching, {0, 0}, NULL},
         {NULL, 0, OPTION_FLAG, NULL, {0, 0}, NULL},
     };
     enum options_result result;
 
-    common_options_init(&out_options->common);
-    out_options->is_json = false;
-    common_options_rules(&out_options->common, common);
+    common_options_init(&own->common);
+    own->is_json = false;
+    own->is_watching = false;
+    common_options_rules(&own->common, common);
     result = options_read(argc, argv, common, rules, words);
-    if (result == OPTIONS_READ && (!options_check_paths("status", words, argc) ||
-                                   !common_options_settle("status", &out_options->common)))
+    if (result != OPTIONS_READ)
+        return result;
+    if (!options_check_paths("status", words, argc))
         return OPTIONS_WRONG;
-    return result;
-}
-
-static int64_t wall_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static int fail(zklock_session *session, const char *path, zklock_status status, int64_t limit_ms)
-{
-    if (status == ZKLOCK_NO_SERVER || status == ZKLOCK_TIMEOUT)
-        return connection_fail(session, limit_ms);
-    message_error("%s: %s", path, zklock_status_text(status));
-    return zklock_status_exit(status);
+    if (own->is_json && own->is_watching) {
+        message_usage("status: options --json and --watch contradict each other; give one of them");
+        return OPTIONS_WRONG;
+    }
+    return common_options_settle("status", &own->common) ? OPTIONS_READ : OPTIONS_WRONG;
 }
 
 /* Prints the table at once, or adds to `list`. */
-static int show(zklock_session *session, const char *path, int64_t limit_ms, json_t *list)
+static int show(zklock_session *session, const struct status_options *options, const char *path, json_t *list)
 {
     zklock_queue *queue;
-    zklock_status status = zklock_queue_read(session, path, limit_ms, &queue);
+    zklock_status status = zklock_queue_read(session, path, connection_limit_ms(&options->common), &queue);
 
     if (status != ZKLOCK_OK)
-        return fail(session, path, status, limit_ms);
+        return subcommand_fail(session, &options->common, path, status);
     if (list)
-        json_array_append_new(list, status_json(path, queue, wall_ms()));
+        json_array_append_new(list, status_json(path, queue, subcommand_wall_ms()));
     else
-        status_table_print(path, queue, wall_ms());
+        status_table_print(path, queue, subcommand_wall_ms());
     zklock_queue_free(queue);
     return 0;
 }
@@ -101,19 +91,21 @@ static int print_json(const zklock_session_info *info, json_t *list)
     return result == 0 ? 0 : EXIT_SYSTEM;
 }
 
-static int show_all(zklock_session *session, const struct status_options *options, const struct words *words)
+static int run(zklock_session *session, const void *options, const struct words *words)
 {
-    int64_t limit_ms = connection_limit_ms(&options->common);
-    json_t *list = options->is_json ? json_array() : NULL;
+    const struct status_options *own = options;
+    json_t *list = own->is_json ? json_array() : NULL;
     zklock_session_info info = {0};
-    int status = connection_wait(session, limit_ms);
+    int status = 0;
 
-    if (!status && zklock_session_info_get(session, &info) != ZKLOCK_OK)
+    if (own->is_watching)
+        return status_watch(session, words);
+    if (zklock_session_info_get(session, &info) != ZKLOCK_OK)
         status = EXIT_INTERNAL;
     if (!status && !list && message_level() >= MESSAGE_VERBOSE)
         print_session(&info);
     for (int i = 0; i < words->count && !status; i++)
-        status = show(session, words->items[i], limit_ms, list);
+        status = show(session, own, words->items[i], list);
     if (!status && list)
         status = print_json(&info, list);
     json_decref(list);
@@ -122,32 +114,10 @@ static int show_all(zklock_session *session, const struct status_options *option
     return status;
 }
 
-static int run(const struct status_options *options, const struct words *words)
-{
-    zklock_session *session;
-    int status = connection_open(&options->common, NULL, &session);
-
-    if (status)
-        return status;
-    status = show_all(session, options, words);
-    zklock_session_close(session, CLOSE_LIMIT_MS);
-    return status;
-}
-
 int status_main(int argc, char **argv)
 {
-    struct words words = {calloc((size_t)argc + 1, sizeof(char *)), 0};
+    static const struct subcommand subcommand = {help, read_options, run};
     struct status_options options;
-    int status = EXIT_SYSTEM;
 
-    if (!words.items)
-        return EXIT_SYSTEM;
-    switch (read_options(argc, argv, &words, &options)) {
-    case OPTIONS_READ: status = run(&options, &words); break;
-    case OPTIONS_WANT_HELP: status = commands_print(help); break;
-    case OPTIONS_WANT_VERSION: status = commands_print_version(); break;
-    case OPTIONS_WRONG: status = EXIT_USAGE; break;
-    }
-    free(words.items);
-    return status;
+    return subcommand_main(argc, argv, &subcommand, &options);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "colour.h"
 #include "message.h"
 #include "payload.h"
 #include "safe_text.h"
@@ -53,8 +54,7 @@ static const char *short_mode(zklock_mode mode)
     return mode == ZKLOCK_MODE_EXCLUSIVE ? "excl" : mode == ZKLOCK_MODE_SHARED ? "shrd" : "ltch";
 }
 
-/* "12s", "3m05", "2h07", "9d04": at most five characters until it is 100 days. */
-static void print_age(int64_t age_ms, char *buffer, size_t size)
+void status_print_age(int64_t age_ms, char *buffer, size_t size)
 {
     long long seconds = age_ms > 0 ? age_ms / 1000 : 0;
 
@@ -86,7 +86,7 @@ static void fill_row(const zklock_contender *contender, size_t place, int64_t no
     print_text(payload.user, cells[COLUMN_USER], CELL_SIZE);
     print_text(payload.label, cells[COLUMN_LABEL], CELL_SIZE);
     snprintf(cells[COLUMN_MODE], CELL_SIZE, "%s", short_mode(contender->mode));
-    print_age(now_ms - contender->created_ms, cells[COLUMN_AGE], CELL_SIZE);
+    status_print_age(now_ms - contender->created_ms, cells[COLUMN_AGE], CELL_SIZE);
     snprintf(cells[COLUMN_SESSION], CELL_SIZE, "%llx", (unsigned long long)contender->session_id);
     snprintf(cells[COLUMN_TOKEN], CELL_SIZE, "%" PRIu64, contender->token);
 }
@@ -155,9 +155,12 @@ static void print_header(const int widths[COLUMN_COUNT])
 {
     struct row row;
 
+    fputs(colour_begin(COLOUR_HEAD), stdout);
+
     for (int column = 0; column < COLUMN_COUNT; column++)
         snprintf(row.cells[column], CELL_SIZE, "%s", columns[column].title);
     print_row(&row, widths);
+    fputs(colour_end(), stdout);
 }
 
 static void print_names(const zklock_queue *queue)
@@ -202,8 +205,11 @@ void status_table_print(const char *path, const zklock_queue *queue, int64_t now
         measure(rows, queue->count, widths);
         shrink(widths);
         print_header(widths);
-        for (size_t i = 0; i < queue->count; i++)
+        for (size_t i = 0; i < queue->count; i++) {
+            fputs(colour_begin(queue->contenders[i].is_holder ? COLOUR_GOOD : COLOUR_FAINT), stdout);
             print_row(&rows[i], widths);
+            fputs(colour_end(), stdout);
+        }
         if (message_level() >= MESSAGE_VERBOSE)
             print_names(queue);
     }

@@ -30,6 +30,14 @@ static void command_without_sense_is_refused(void)
     EXPECT("the lock's path is missing", "status");
     EXPECT("the lock's path is missing", "wait");
     EXPECT("'/b': too many paths", "wait", "/a", "/b");
+    EXPECT("'/b': too many paths", "list", "/a", "/b");
+    EXPECT("path 'a': ", "doctor", "a");
+    EXPECT("which contender?", "break", "/a");
+    EXPECT("the lock's path is missing", "revoke");
+    EXPECT("the token is missing", "verify", "/a");
+    EXPECT("token '12x': character 3 ('x')", "verify", "/a", "12x");
+    EXPECT("token '9223372036854775808': out of range", "verify", "/a", "9223372036854775808");
+    EXPECT("--json and --watch contradict each other", "status", "--json", "--watch", "/a");
     EXPECT("'x': there are no arguments", "server", "x");
 }
 
@@ -111,12 +119,11 @@ static void unknown_options_are_refused(void)
 static void options_to_come_are_refused(void)
 {
     static const char *const to_come[] = {"-s",      "--shared",    "-p",    "--permits",       "--once-per",
-                                          "--auth-file", "--acl", "--revoke-signal", "--watch"};
-    static const char *const subcommands[] = {"elect", "list", "verify", "revoke", "break", "doctor"};
+                                          "--auth-file", "--acl", "--watch"};
+    static const char *const subcommands[] = {"elect"};
 
     for (size_t i = 0; i < sizeof(to_come) / sizeof(to_come[0]); i++)
         EXPECT("unknown option", "exec", to_come[i], "/l", "--", "true");
-    EXPECT("unknown option", "status", "--watch", "/l");
     for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
         EXPECT("unknown subcommand", subcommands[i], "/l");
 }
@@ -158,6 +165,11 @@ static void help_fits_a_screen(void)
     expect_help("exec");
     expect_help("status");
     expect_help("wait");
+    expect_help("list");
+    expect_help("verify");
+    expect_help("revoke");
+    expect_help("break");
+    expect_help("doctor");
     expect_help("server");
     expect_help("demo");
 }
