@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The server writes numbers with "%010d": ten characters, or a minus and ten digits. Anything else is no server's. */
+/* The server writes numbers with "%010d": ten characters, or a minus and ten digits. Anything else, a negative zero for
+ * one, is no server's. */
 #define NUMBER_WIDTH 10
 
 static bool parse_number(const char *text, int32_t *out_number)
@@ -20,10 +21,9 @@ static bool parse_number(const char *text, int32_t *out_number)
     bool is_long_negative = is_negative && text[1] != '0' && digit - text == NUMBER_WIDTH + 1;
     if (*digit != '\0' || (digit - text != NUMBER_WIDTH && !is_long_negative))
         return false;
-    value = is_negative ? -value : value;
-    if (value > INT32_MAX)
+    if (is_negative ? value == 0 : value > INT32_MAX)
         return false;
-    *out_number = (int32_t)value;
+    *out_number = (int32_t)(is_negative ? -value : value);
     return true;
 }
 

@@ -117,6 +117,20 @@ static void number_fits_a_signed_word(void)
     EXPECT_EACH(samples);
 }
 
+/* No server writes one, and a name that none wrote is nobody's contender. */
+static void negative_zero_is_no_number(void)
+{
+    static const struct sample samples[] = {
+        {"a-lock--000000000", ZKL_KIND_FOREIGN, 0},
+        {"x-0100000000a1b2c3--000000000", ZKL_KIND_FOREIGN, 0},
+        {"a-lock--0000000000", ZKL_KIND_FOREIGN, 0},
+        {"a-lock-0000000000", ZKL_KIND_LOCK, 0},
+    };
+    EXPECT_EACH(samples);
+    CU_ASSERT_FALSE(zkl_name_is_own(HEX "__lock__-000000000", HEX "__lock__"));
+    CU_ASSERT_TRUE(zkl_name_is_own(HEX "__lock__0000000000", HEX "__lock__"));
+}
+
 static void last_known_word_decides(void)
 {
     static const struct sample samples[] = {
@@ -207,6 +221,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(junk_is_foreign),
     SUITE_TEST(number_has_ten_characters_at_least),
     SUITE_TEST(number_fits_a_signed_word),
+    SUITE_TEST(negative_zero_is_no_number),
     SUITE_TEST(last_known_word_decides),
     SUITE_TEST(prefix_is_the_one_that_curator_writes),
     SUITE_TEST(prefix_is_the_one_that_kazoo_writes),
