@@ -42,9 +42,16 @@ static enum options_result read_table(int argc, char **argv, struct demo_options
     return options_read(argc, argv, common, rules, words);
 }
 
+/* A child of the lock's directory would stand in its queue. Of "/" everything is one. */
+static bool is_inside(const char *path, const char *lock)
+{
+    size_t length = strcmp(lock, "/") == 0 ? 0 : strlen(lock);
+
+    return strncmp(path, lock, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
 static bool check_counter(struct demo_options *options)
 {
-    size_t length = strlen(options->lock);
     char problem[256];
 
     if (!options->counter) {
@@ -55,10 +62,8 @@ static bool check_counter(struct demo_options *options)
         message_usage("demo: option --counter: '%s': %s", options->counter, problem);
         return false;
     }
-    /* A child of the lock's directory would stand in its queue. */
-    if (strcmp(options->counter, options->lock) == 0 ||
-        (strncmp(options->counter, options->lock, length) == 0 && options->counter[length] == '/')) {
-        message_usage("demo: option --counter: '%s' lies in the lock's own directory; give a path beside it",
+    if (is_inside(options->counter, options->lock)) {
+        message_usage("demo: the counter '%s' lies in the lock's own directory; give paths beside each other",
                       options->counter);
         return false;
     }

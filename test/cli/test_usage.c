@@ -81,6 +81,8 @@ static void bad_choices_name_what_is_right(void)
     EXPECT("'NOPE': no such signal", "exec", "--stop-signal", "NOPE", "/l", "--", "true");
     EXPECT("contradict each other", "exec", "-n", "-w", "2", "/l", "--", "true");
     EXPECT("lies in the lock's own directory", "demo", "--counter", "/a/b", "/a");
+    EXPECT("'/-counter' lies in the lock's own directory", "demo", "/");
+    EXPECT("lies in the lock's own directory", "demo", "--counter=/beside", "/");
 }
 
 static void grace_that_does_not_fit_into_the_lease_is_refused(void)

@@ -1,12 +1,18 @@
 /* A contender's life under any sequence of answers and news that a driver can bring. */
 #include "recipe/machine.h"
 
-#include <stdbool.h>
-
 #include "fuzz.h"
 
 /* What is known of the znode outside the machine. */
 enum node { NODE_ABSENT, NODE_PRESENT, NODE_MAYBE };
+
+/* Who is ahead, as far as a grant may rest on it. */
+enum front {
+    FRONT_UNKNOWN,
+    FRONT_NOBODY,   /* a listing said so */
+    FRONT_ONE,      /* a listing showed exactly one, and nothing can appear behind it */
+    FRONT_ONE_GONE, /* and it has been deleted since */
+};
 
 static struct {
     struct zkl_machine machine;
@@ -14,6 +20,7 @@ static struct {
     enum zkl_ask asked; /* of the flight that is out */
     unsigned flight;    /* its number; 0: none is out */
     enum node node;
+    enum front front;
     int granted, ended, lost, released;
     bool was_released;  /* by its owner */
 } life;
@@ -35,6 +42,7 @@ static void expect_notice(const struct zkl_event *event)
     switch (life.did.notice) {
     case ZKL_NOTICE_GRANTED:
         EXPECT(event->has_lease && life.machine.state == ZKL_HELD);
+        EXPECT(life.front == FRONT_NOBODY || life.front == FRONT_ONE_GONE);
         EXPECT(life.machine.is_verified && life.machine.node_is_known && life.node == NODE_PRESENT);
         life.granted++;
         break;
@@ -128,6 +136,29 @@ static void learn(const struct zkl_event *event)
         life.node = NODE_ABSENT;
 }
 
+static bool has_listing(const struct zkl_event *event)
+{
+    return event->type == ZKL_EV_LISTED || event->type == ZKL_EV_SURVEYED ? event->first == ZKL_ANSWER_OK
+           : event->type == ZKL_EV_CREATED || event->type == ZKL_EV_FOUND
+               ? event->first == ZKL_ANSWER_OK && event->second == ZKL_ANSWER_OK
+               : false;
+}
+
+/* What an answer says of those ahead. */
+static void look_ahead(const struct zkl_event *event)
+{
+    const struct zkl_place *place = &event->place;
+
+    if (has_listing(event))
+        life.front = !place->own_is_present || place->needs_survey || place->is_mixed ? FRONT_UNKNOWN
+                     : place->ahead_count == 0                                        ? FRONT_NOBODY
+                     : place->ahead_count == 1 && place->ahead_is_plain               ? FRONT_ONE
+                                                                                      : FRONT_UNKNOWN;
+    else if (event->type == ZKL_EV_WATCHED && event->first == ZKL_ANSWER_OK && event->second == ZKL_ANSWER_NO_NODE &&
+             life.front == FRONT_ONE)
+        life.front = FRONT_ONE_GONE;
+}
+
 static enum zkl_answer take_answer(struct input *input)
 {
     static const enum zkl_answer answers[] = {
@@ -170,6 +201,7 @@ static void answer(struct input *input, struct zkl_event *event)
     if (is_awaited) {
         life.flight = 0;
         learn(event);
+        look_ahead(event);
     }
     feed(event);
     if (!is_awaited)
@@ -178,9 +210,19 @@ static void answer(struct input *input, struct zkl_event *event)
 
 /* ---------------------------------------------------------------- news, and the owner's wishes */
 
+static void look_ahead_at_news(enum zkl_event_type type)
+{
+    if (type == ZKL_EV_AHEAD_GONE && life.front == FRONT_ONE)
+        life.front = FRONT_ONE_GONE;
+    /* On a new connection news come in any order: the own node's end may be behind that of the one ahead. */
+    else if (type == ZKL_EV_EXPIRED || (type == ZKL_EV_CONNECTED && life.front != FRONT_NOBODY))
+        life.front = FRONT_UNKNOWN;
+}
+
 static void tell(enum zkl_event_type type, struct zkl_event *event)
 {
     event->type = type;
+    look_ahead_at_news(type);
     if (type == ZKL_EV_EXPIRED) {
         life.node = NODE_ABSENT;
         life.flight = 0;
@@ -231,6 +273,7 @@ static void expect_end(void)
         event.place = (struct zkl_place){.own_is_present = life.node != NODE_ABSENT, .ahead = -1};
         life.flight = 0;
         learn(&event);
+        look_ahead(&event);
         feed(&event);
     }
     EXPECT(life.machine.state == ZKL_GONE);
