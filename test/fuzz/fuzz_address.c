@@ -1,4 +1,5 @@
-/* Lists of numeric addresses: no further than there is room, each entry for itself, and each reads the same again. */
+/* Lists of numeric addresses: no further than there is room, each entry for itself; each reads
+ * the same again, and the list can be turned. */
 #include "session/address.h"
 
 #include "fuzz.h"
@@ -47,6 +48,25 @@ static int read_endpoints(const char *list)
     return count;
 }
 
+/* Rotated, the list begins with another entry; rotated on, it is as it was. */
+static void expect_rotation(const char *list, int first)
+{
+    int count = zkl_addresses_count(list);
+    const char *entry = list;
+    char *rotated, *again;
+
+    first %= count;
+    for (int i = 0; i < first; i++)
+        entry += strcspn(entry, ",") + 1;
+    rotated = zkl_addresses_rotate(list, first);
+    EXPECT(rotated && strlen(rotated) == strlen(list));
+    EXPECT(strncmp(rotated, entry, strlen(entry)) == 0);
+    again = zkl_addresses_rotate(rotated, count - first);
+    EXPECT(again && strcmp(again, list) == 0);
+    free(again);
+    free(rotated);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {data, size};
@@ -62,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     EXPECT(addresses[capacity].size == 0);
     for (int i = 0; i < count; i++)
         expect_same_again(&addresses[i]);
+    expect_rotation(list, take_byte(&input));
     free(addresses);
     free(list);
     return 0;
