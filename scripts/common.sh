@@ -12,7 +12,8 @@ readonly build_packages="cmake:cmake ninja-build:ninja gcc:gcc libc6-dev:/usr/in
     libzookeeper-mt-dev:/usr/include/zookeeper/zookeeper.h libjansson-dev:/usr/include/jansson.h"
 # The package zookeeper would bring a desktop; the server itself is in its library.
 readonly demo_packages="libzookeeper-java:/usr/share/java/zookeeper.jar default-jre-headless:java"
-readonly test_packages="libcunit1-dev:/usr/include/CUnit/CUnit.h g++:g++ groff-base:groff
+readonly test_packages="clang:clang libclang-rt-14-dev:/usr/share/doc/libclang-rt-14-dev
+    libcunit1-dev:/usr/include/CUnit/CUnit.h g++:g++ groff-base:groff
     iproute2:ip iptables:iptables procps:ps python3:/usr/bin/python3 valgrind:valgrind"
 readonly docker_packages="docker.io:docker docker-compose:docker-compose debootstrap:debootstrap"
 
