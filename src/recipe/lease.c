@@ -13,6 +13,8 @@
 #define UNKNOWN_TICK_SLACK (250 * MS)
 #define SHORTEST_INTERVAL (20 * MS)
 #define BACK_TO_BACK (50 * MS)
+/* Two of them, in hundredths of T, are allowed for. */
+#define ROUND_TRIPS 2
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -147,11 +149,12 @@ void zkl_lease_answered(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns
     prolong(lease, sent_ns + safe_timeout(lease), now_ns);
 }
 
-/* The newest beat that was answered by `before_ns`, or NULL. */
-static const struct zkl_beat *beat_answered_by(const struct zkl_lease *lease, int64_t before_ns)
+/* The newest beat, of that kind or a stronger one, that was answered by `before_ns`, or NULL. */
+static const struct zkl_beat *beat_answered_by(const struct zkl_lease *lease, enum zkl_beat_kind least,
+                                               int64_t before_ns)
 {
     for (int i = lease->beat_count - 1; i >= 0; i--)
-        if (lease->beats[i].answered_ns <= before_ns)
+        if (lease->beats[i].answered_ns <= before_ns && lease->beats[i].kind >= least)
             return &lease->beats[i];
     return NULL;
 }
@@ -174,34 +177,61 @@ void zkl_lease_wrote(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns)
     lease->anchor_ns = 0;
     if (lease->rule != ZKL_RULE_STRICT)
         return;
-    const struct zkl_beat *previous = beat_answered_by(lease, sent_ns);
+    const struct zkl_beat *previous = beat_answered_by(lease, ZKL_BEAT_SYNC, sent_ns);
     const struct zkl_beat *relayed =
-        previous ? beat_answered_by(lease, previous->sent_ns - relay_lag(lease)) : NULL;
+        previous ? beat_answered_by(lease, ZKL_BEAT_READ, previous->sent_ns - relay_lag(lease)) : NULL;
     if (relayed && relayed->sent_ns + safe_timeout(lease) > now_ns)
         prolong(lease, relayed->sent_ns + safe_timeout(lease), now_ns);
 }
 
-void zkl_lease_beat(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns)
+void zkl_lease_beat(struct zkl_lease *lease, enum zkl_beat_kind kind, int64_t sent_ns, int64_t now_ns)
 {
-    zkl_lease_wrote(lease, sent_ns, now_ns);
+    if (kind == ZKL_BEAT_WRITE)
+        zkl_lease_wrote(lease, sent_ns, now_ns);
+    else
+        zkl_lease_check(lease, now_ns);
     if (!is_evidence(lease, sent_ns))
         return;
     if (lease->beat_count == ZKL_LEASE_BEATS) {
         memmove(lease->beats, lease->beats + 1, sizeof lease->beats - sizeof lease->beats[0]);
         lease->beat_count--;
     }
-    lease->beats[lease->beat_count++] = (struct zkl_beat){sent_ns, now_ns};
+    struct zkl_beat *newest = &lease->beats[lease->beat_count++];
+    newest->sent_ns = sent_ns;
+    newest->answered_ns = now_ns;
+    newest->kind = kind;
+}
+
+/* What shall always be left of a lease, in hundredths of T: enough to notice and to act, or not to lapse. */
+static int least_share(bool is_wanted)
+{
+    return is_wanted ? 40 : 15;
 }
 
 int64_t zkl_lease_interval(const struct zkl_lease *lease, bool is_wanted, bool has_lease)
 {
-    int64_t timeout_ns = lease->timeout_ns;
-    if (!is_wanted)
-        return timeout_ns / 6;
     /* Back to back, but not so close that the beats of the last R outgrow their array. */
-    if (!has_lease)
+    if (is_wanted && !has_lease)
         return larger(BACK_TO_BACK, relay_lag(lease) / 16);
-    /* Three intervals, R and two round trips of T/100 after A was sent, the lease shall still have 0.4 T. */
-    int64_t spare_ns = (timeout_ns / 100 * 57 - relay_lag(lease)) / 3;
-    return larger(SHORTEST_INTERVAL, smaller(timeout_ns / 12, spare_ns));
+    /* When the lease is prolonged for the next time, five intervals, R and two round trips have passed since A was
+     * sent: less than one before R, one from W1 to W2, three to the next W2. */
+    int64_t hundredth_ns = lease->timeout_ns / 100;
+    int64_t spare_ns = (hundredth_ns * (99 - ROUND_TRIPS - least_share(is_wanted)) - relay_lag(lease)) / 5;
+    return larger(SHORTEST_INTERVAL, smaller(lease->timeout_ns / (is_wanted ? 12 : 6), spare_ns));
+}
+
+enum zkl_beat_kind zkl_lease_next_beat(const struct zkl_lease *lease, bool is_wanted, int64_t now_ns)
+{
+    int64_t interval_ns = zkl_lease_interval(lease, is_wanted, true);
+    int64_t least_ns = lease->timeout_ns / 100 * (least_share(is_wanted) + 1);
+    int64_t left_ns = zkl_lease_remaining(lease, now_ns);
+
+    if (lease->rule != ZKL_RULE_STRICT || lease->beat_count == 0)
+        return ZKL_BEAT_WRITE;
+    switch (lease->beats[lease->beat_count - 1].kind) {
+    case ZKL_BEAT_WRITE: return left_ns - 2 * interval_ns >= least_ns ? ZKL_BEAT_READ : ZKL_BEAT_WRITE;
+    case ZKL_BEAT_READ: return left_ns - interval_ns >= least_ns ? ZKL_BEAT_SYNC : ZKL_BEAT_WRITE;
+    case ZKL_BEAT_SYNC: break;
+    }
+    return ZKL_BEAT_WRITE;
 }

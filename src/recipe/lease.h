@@ -9,8 +9,10 @@
  *             telling the leader of us
  *
  *   Fresh session   until = clock before the handle was opened + T': creating a session is a quorum write.
- *   Heartbeats      W2 answered, W1 the newest answered before W2 was sent, A the newest answered R before W1 was sent:
- *                   until = A.sent + T'. A follower that forwarded W2 had relayed A by then.
+ *   Heartbeats      W2, a quorum write, answered; W1 the newest sync or write answered before W2 was sent; A the newest
+ *                   heartbeat of any kind answered R before W1 was sent: until = A.sent + T'. The leader pinged the
+ *                   server between A and W1; the answer to W1 came behind that ping, and W2 went behind what the
+ *                   server told the leader then. So the leader that took W2 knew of A.
  *   Reconnect       CONNECTED before the end, and a quorum write sent after it is answered: until = u + T', u = the
  *                   newest `sent` of any completion that had run before CONNECTED.
  *   Lapse           once the end is reached nothing revives a holder. A waiter may earn a lease anew: what the rules
@@ -18,7 +20,7 @@
  *                   sent at least max(1 s, 2 ticks) after the promise was made. A session that the leader is about
  *                   to end takes touches and writes for a while, and they do not save it; by then it would be closed.
  *
- * Reads, pings and sync are no evidence: a follower that is cut off answers them.
+ * Reads, pings and sync alone are no evidence: servers that are cut off answer them.
  */
 #ifndef ZKL_LEASE_H
 #define ZKL_LEASE_H
@@ -30,9 +32,18 @@ enum zkl_lease_rule { ZKL_RULE_STRICT, ZKL_RULE_STANDALONE, ZKL_RULE_CHEAP };
 
 #define ZKL_LEASE_BEATS 64
 
+/* A heartbeat's kind. Two of three are cheap: what they have to show is only that a server took our touch, and that it
+ * told the leader; the write is what proves that the leader is one. */
+enum zkl_beat_kind {
+    ZKL_BEAT_READ,  /* any answer */
+    ZKL_BEAT_SYNC,  /* went to what the server takes for the leader, and came back behind the leader's pings */
+    ZKL_BEAT_WRITE, /* a quorum write; it is also what the others are */
+};
+
 struct zkl_beat {
     int64_t sent_ns;
     int64_t answered_ns;
+    enum zkl_beat_kind kind;
 };
 
 struct zkl_lease {
@@ -60,7 +71,7 @@ void zkl_lease_answered(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns
 /* A quorum write was answered OK. Call zkl_lease_answered() first. */
 void zkl_lease_wrote(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns);
 /* The same for a heartbeat, which later writes build upon. */
-void zkl_lease_beat(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns);
+void zkl_lease_beat(struct zkl_lease *lease, enum zkl_beat_kind kind, int64_t sent_ns, int64_t now_ns);
 
 /* Looks at the clock: whether the lease runs. The first time it does not, it has lapsed. */
 bool zkl_lease_check(struct zkl_lease *lease, int64_t now_ns);
@@ -69,5 +80,7 @@ int64_t zkl_lease_remaining(const struct zkl_lease *lease, int64_t now_ns);
 
 /* The time between heartbeats: at most T/12 while a lock is held or wanted, shorter still to earn a lease; else T/6. */
 int64_t zkl_lease_interval(const struct zkl_lease *lease, bool is_wanted, bool has_lease);
+/* What the next heartbeat is to be: read, sync and write in turn, as long as the lease lasts well beyond the write. */
+enum zkl_beat_kind zkl_lease_next_beat(const struct zkl_lease *lease, bool is_wanted, int64_t now_ns);
 
 #endif

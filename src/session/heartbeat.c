@@ -1,6 +1,7 @@
 /*
- * The heartbeat of a session: a quorum write that changes nothing, a multi of checks on the root and on own nodes in
- * turn. One at a time. It earns the lease, and it finds own nodes that somebody deleted.
+ * The heartbeat of a session, which earns the lease: a read, a sync and a quorum write in turn, or writes only when the
+ * lease says so. One at a time. The write changes nothing: it is a multi of checks on the root and on own nodes in turn,
+ * and so finds those that somebody deleted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 struct zkl_beat_call {
     struct zkl_call call;
     zklock_session *session;
+    enum zkl_beat_kind kind;
     const char *paths[MOST_OWN_NODES + 1]; /* the own ones owned */
     int path_count;
     int first_own;
@@ -54,6 +56,25 @@ int64_t zkl_heartbeat_interval(const zklock_session *session)
 
 static void on_beat_answered(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale);
 
+static bool send_beat(zklock_session *session, struct zkl_beat_call *beat)
+{
+    static const enum zkl_op ops[] = {
+        [ZKL_BEAT_READ] = ZKL_OP_EXISTS, [ZKL_BEAT_SYNC] = ZKL_OP_SYNC, [ZKL_BEAT_WRITE] = ZKL_OP_CHECK};
+    struct zkl_request request = {.op = ops[beat->kind], .path = "/"};
+
+    if (beat->kind == ZKL_BEAT_WRITE) {
+        if (!session->heartbeat.root_is_denied)
+            beat->paths[beat->path_count++] = "/";
+        beat->first_own = beat->path_count;
+        collect_own_nodes(session, beat);
+        if (beat->path_count == 0)
+            return false;
+        request.paths = beat->paths;
+        request.path_count = beat->path_count;
+    }
+    return zkl_session_submit(session, &beat->call, &request);
+}
+
 static void beat(zklock_session *session, int64_t now_ns)
 {
     struct zkl_heartbeat *heartbeat = &session->heartbeat;
@@ -64,12 +85,8 @@ static void beat(zklock_session *session, int64_t now_ns)
         return;
     out->call.on_reply = on_beat_answered;
     out->session = session;
-    if (!heartbeat->root_is_denied)
-        out->paths[out->path_count++] = "/";
-    out->first_own = out->path_count;
-    collect_own_nodes(session, out);
-    struct zkl_request request = {.op = ZKL_OP_CHECK, .paths = out->paths, .path_count = out->path_count};
-    if (out->path_count == 0 || !zkl_session_submit(session, &out->call, &request)) {
+    out->kind = zkl_lease_next_beat(&session->lease, session->member_count > 0, now_ns);
+    if (!send_beat(session, out)) {
         free_beat(out);
         return;
     }
@@ -107,8 +124,8 @@ static void on_beat_answered(struct zkl_call *call, const struct zkl_reply *repl
         return;
     }
     heartbeat->out = NULL;
-    if (reply->code == ZKL_CODE_OK) {
-        zkl_lease_beat(&session->lease, call->sent_ns, now_ns);
+    if (reply->code == ZKL_CODE_OK || (answered->kind == ZKL_BEAT_READ && reply->code != ZKL_CODE_UNKNOWN)) {
+        zkl_lease_beat(&session->lease, answered->kind, call->sent_ns, now_ns);
         zkl_session_review_lease(session, now_ns);
         heartbeat->next_ns = call->sent_ns + zkl_heartbeat_interval(session);
     } else if (reply->code == ZKL_CODE_NO_NODE && reply->failed_index >= answered->first_own &&

@@ -42,6 +42,7 @@ enum zkl_op {
     ZKL_OP_EXISTS,       /* Stat only; needs no READ */
     ZKL_OP_SET,          /* any version, or exactly one; with `paths`: in one multi with a check of each of them */
     ZKL_OP_CHECK,        /* a multi of one check (any version) a path: a quorum write that changes nothing */
+    ZKL_OP_SYNC,         /* asks the leader, or what the server takes for it; changes nothing */
     ZKL_OP_FORGET_WATCH, /* removes the data watch of this path from the server, whoever set it */
 };
 

@@ -150,6 +150,12 @@ static void on_set_checked(int raw_code, const void *data)
     answer(data, &reply);
 }
 
+static void on_synced(int raw_code, const char *path, const void *data)
+{
+    (void)path;
+    on_done(raw_code, data);
+}
+
 static void on_forgotten(int raw_code, const void *data)
 {
     on_done(raw_code == ZNOWATCHER ? ZOK : raw_code, data);
@@ -289,6 +295,8 @@ static int send_request(zhandle_t *handle, const struct zkl_request *request, st
         return send_set(handle, request, pending);
     case ZKL_OP_CHECK:
         return send_multi(handle, request, pending);
+    case ZKL_OP_SYNC:
+        return zoo_async(handle, request->path, on_synced, pending);
     case ZKL_OP_FORGET_WATCH:
         return send_forget(handle, request, pending);
     }

@@ -145,6 +145,7 @@ static enum zkl_code apply(struct zkl_store *store, const struct pocket_sent *se
     case ZKL_OP_EXISTS:
         return read_node(store, sent, reply);
     case ZKL_OP_CHECK:
+    case ZKL_OP_SYNC:
         return ZKL_CODE_OK;
     case ZKL_OP_FORGET_WATCH:
         pocket_take_watches(store, sent->path);

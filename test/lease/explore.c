@@ -135,6 +135,14 @@ static bool is_over(const struct explorer *explorer, const struct world *world)
 
 static void visit(struct explorer *explorer, const struct world *world, int moves_left);
 
+/* The place of the next beat is cleared, holes included. */
+static void copy_world(struct world *to, const struct world *from)
+{
+    memcpy(to, from, world_size(from));
+    if (from->lease.beat_count < ZKL_LEASE_BEATS)
+        memset(&to->lease.beats[from->lease.beat_count], 0, sizeof to->lease.beats[0]);
+}
+
 static void visit_at(struct explorer *explorer, const struct world *world, int64_t at_ns, int moves_left)
 {
     struct world later;
@@ -143,7 +151,7 @@ static void visit_at(struct explorer *explorer, const struct world *world, int64
         explorer->finding->schedules++;
         return;
     }
-    memcpy(&later, world, world_size(world));
+    copy_world(&later, world);
     world_wait(&later, at_ns);
     visit(explorer, &later, moves_left);
 }
@@ -170,7 +178,7 @@ static void visit_moves(struct explorer *explorer, const struct world *world, in
 
     for (int i = 0; i < count && !is_finished(explorer); i++) {
         struct world next;
-        memcpy(&next, world, world_size(world));
+        copy_world(&next, world);
         world_move(explorer->setting, &next, moves[i]);
         explorer->path[explorer->path_length++] = (struct timed_move){world->now_ns, moves[i]};
         visit(explorer, &next, explorer->bounds->most_moves > 0 ? moves_left - 1 : moves_left);

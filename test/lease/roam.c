@@ -41,7 +41,7 @@ static void draw_times(struct roamer *roamer, const struct setting *base)
     if (base->tick_ms == 0) {
         setting->tick_ms = ticks_ms[below(roamer, sizeof ticks_ms / sizeof ticks_ms[0])];
         setting->timeout_ms = setting->tick_ms * ticks + (int64_t)below(roamer, (uint64_t)setting->tick_ms);
-        setting->other_timeout_ms = base->other_timeout_ms ? setting->timeout_ms / 2 : setting->timeout_ms;
+        setting->other_timeout_ms = setting->timeout_ms * (base->other_timeout_ms ? 2 : 1);
     }
     for (int i = 0; i < MOST_SERVERS; i++)
         setting->phase_ms[i] = (int64_t)below(roamer, (uint64_t)setting->tick_ms);
@@ -65,6 +65,7 @@ static void begin(struct roamer *roamer, const struct setting *base)
     draw_times(roamer, base);
     roamer->setting.rate_ppm = draw_rate(roamer, base->rate_ppm);
     roamer->setting.callbacks_are_late = base->callbacks_are_late && once_in(roamer, 2);
+    roamer->setting.stalls = base->stalls && once_in(roamer, 3);
     roamer->setting.begins_lapsed = base->begins_lapsed && once_in(roamer, 2);
     roamer->setting.home = base->server_count > 1 && !once_in(roamer, 4) ? 1 : 0;
     roamer->still = 0;
@@ -108,7 +109,8 @@ static int64_t choose_instant(struct roamer *roamer)
 static void change_mood(struct roamer *roamer)
 {
     static const unsigned directions[] = {BIT(MOVE_SEND),  BIT(MOVE_ANSWER), BIT(MOVE_CALLBACK), BIT(MOVE_DOWN),
-                                          BIT(MOVE_UP),    BIT(MOVE_CLOSE),  BIT(MOVE_CONNECT),  BIT(MOVE_PING)};
+                                          BIT(MOVE_UP),    BIT(MOVE_CLOSE),  BIT(MOVE_CONNECT),  BIT(MOVE_PING),
+                                          BIT(MOVE_FORWARD)};
 
     if (once_in(roamer, 3))
         roamer->still ^= directions[below(roamer, sizeof directions / sizeof directions[0])];

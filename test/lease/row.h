@@ -8,7 +8,8 @@ enum section {
     SECTION_SHIPPED,    /* explored: the rules as they are */
     SECTION_LAPSE,      /* explored: earning a lease anew */
     SECTION_STANDALONE,
-    SECTION_CHEAPER,    /* cycles that would cost less */
+    SECTION_CYCLE,      /* explored: read, sync and write in turn, and what would cost even less */
+    SECTION_TIMEOUT,    /* explored: servers that grant different timeouts */
     SECTION_ROAMED,     /* all of them, at random */
     SECTION_NAIVE,      /* rules that come to mind first */
     SECTION_ASSUMPTION, /* the shipped rules where what they rest on does not hold */
@@ -24,6 +25,7 @@ enum method {
 /* What is varied within a row. */
 #define WITH_RATES 1u    /* clocks that differ by 1 % either way, as well as equal ones */
 #define WITH_SILENCES 2u /* sessions that the leader has not heard of for a while */
+#define AT_NIGHT 4u      /* takes long */
 
 struct row {
     enum section section;

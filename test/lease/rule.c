@@ -15,13 +15,16 @@ static bool is_write(enum kind kind)
 
 /* ---------------------------------------------------------------- the shipped rules, called as the session does */
 
+static const enum zkl_beat_kind beat_kinds[] = {
+    [KIND_BEAT] = ZKL_BEAT_WRITE, [KIND_READ] = ZKL_BEAT_READ, [KIND_SYNC] = ZKL_BEAT_SYNC};
+
 static void tell_shipped(struct zkl_lease *lease, enum kind kind, bool is_ok, const struct zkl_beat *times)
 {
     zkl_lease_answered(lease, times->sent_ns, times->answered_ns, is_ok);
     if (is_ok && is_write(kind))
         zkl_lease_wrote(lease, times->sent_ns, times->answered_ns);
-    if (is_ok && kind == KIND_BEAT)
-        zkl_lease_beat(lease, times->sent_ns, times->answered_ns);
+    if (is_ok && kind != KIND_WRITE)
+        zkl_lease_beat(lease, beat_kinds[kind], times->sent_ns, times->answered_ns);
 }
 
 const struct rule rule_strict = {"strict, tick known", ZKL_RULE_STRICT, true, zkl_lease_connected,
@@ -95,6 +98,15 @@ static void connected_at_newest(struct zkl_lease *lease, int64_t now_ns, int64_t
         claim(lease, lease->anchor_ns, now_ns);
 }
 
+static void connected_anew(struct zkl_lease *lease, int64_t now_ns, int64_t timeout_ns)
+{
+    if (lease->timeout_ns != 0)
+        lease->timeout_ns = timeout_ns;
+    zkl_lease_connected(lease, now_ns, timeout_ns);
+}
+
+const struct rule rule_latest_timeout = {"reconnect: T is the latest granted", ZKL_RULE_STRICT, true, connected_anew,
+                                         zkl_lease_disconnected, tell_shipped};
 const struct rule rule_callback_time = {"reconnect: time of the callback + T", ZKL_RULE_STRICT, true, connected_now,
                                         zkl_lease_disconnected, tell_shipped};
 const struct rule rule_without_proof = {"reconnect: u + T without a write", ZKL_RULE_STRICT, true,
@@ -106,7 +118,8 @@ enum after_lapse { BEGINS_AT_ONCE, WAITS_FIRST, IS_PROVED };
 
 struct cycle {
     unsigned first;  /* kinds that may be A, */
-    unsigned middle; /* W1 */
+    unsigned middle; /* W1, */
+    unsigned last;   /* W2 */
     bool has_lag;
     enum after_lapse after_lapse;
 };
@@ -128,7 +141,8 @@ static int64_t condemned_time(const struct zkl_lease *lease)
 /* The kind of each answer stands in the lowest two bits of its first time; that is no length of time to speak of. */
 static struct zkl_beat pack(enum kind kind, const struct zkl_beat *times)
 {
-    return (struct zkl_beat){(times->sent_ns & ~INT64_C(3)) | (int64_t)kind, times->answered_ns};
+    return (struct zkl_beat){.sent_ns = (times->sent_ns & ~INT64_C(3)) | (int64_t)kind,
+                             .answered_ns = times->answered_ns};
 }
 
 static const struct zkl_beat *newest(const struct zkl_lease *lease, unsigned kinds, int64_t before_ns)
@@ -189,7 +203,7 @@ static void complete_cycle(struct zkl_lease *lease, const struct cycle *cycle, e
     zkl_lease_check(lease, times->answered_ns);
     if (!counts(lease, cycle, kind, times))
         return;
-    if (is_write(kind)) {
+    if (cycle->last & BIT(kind)) {
         const struct zkl_beat *middle = newest(lease, cycle->middle, times->sent_ns);
         int64_t middle_ns = middle ? middle->sent_ns & ~INT64_C(3) : 0;
         const struct zkl_beat *first =
@@ -199,11 +213,13 @@ static void complete_cycle(struct zkl_lease *lease, const struct cycle *cycle, e
     remember(lease, kind, times);
 }
 
-static const struct cycle without_lag = {BIT(KIND_BEAT), BIT(KIND_BEAT), false, IS_PROVED};
-static const struct cycle without_wait = {BIT(KIND_BEAT), BIT(KIND_BEAT), true, BEGINS_AT_ONCE};
-static const struct cycle wait_first = {BIT(KIND_BEAT), BIT(KIND_BEAT), true, WAITS_FIRST};
-static const struct cycle cheap = {ANY, BIT(KIND_BEAT) | BIT(KIND_WRITE) | BIT(KIND_SYNC), true, IS_PROVED};
-static const struct cycle reads_only = {ANY, ANY, true, IS_PROVED};
+#define WRITES (BIT(KIND_BEAT) | BIT(KIND_WRITE))
+
+static const struct cycle without_lag = {ANY, WRITES | BIT(KIND_SYNC), WRITES, false, IS_PROVED};
+static const struct cycle without_wait = {BIT(KIND_BEAT), BIT(KIND_BEAT), WRITES, true, BEGINS_AT_ONCE};
+static const struct cycle wait_first = {BIT(KIND_BEAT), BIT(KIND_BEAT), WRITES, true, WAITS_FIRST};
+static const struct cycle middle_read = {ANY, ANY, WRITES, true, IS_PROVED};
+static const struct cycle last_sync = {ANY, WRITES | BIT(KIND_SYNC), ANY & ~BIT(KIND_READ), true, IS_PROVED};
 
 #define CYCLE(name) \
     static void complete_##name(struct zkl_lease *lease, enum kind kind, bool is_ok, const struct zkl_beat *times) \
@@ -217,8 +233,8 @@ static const struct cycle reads_only = {ANY, ANY, true, IS_PROVED};
 CYCLE(without_lag)
 CYCLE(without_wait)
 CYCLE(wait_first)
-CYCLE(cheap)
-CYCLE(reads_only)
+CYCLE(middle_read)
+CYCLE(last_sync)
 
 const struct rule rule_without_lag = {"A without the distance R", ZKL_RULE_STRICT, true, zkl_lease_connected,
                                       zkl_lease_disconnected, complete_without_lag};
@@ -226,7 +242,7 @@ const struct rule rule_without_wait = {"after a lapse: no wait", ZKL_RULE_STRICT
                                        zkl_lease_disconnected, complete_without_wait};
 const struct rule rule_wait_first = {"after a lapse: wait, then A, W1, W2", ZKL_RULE_STRICT, true, zkl_lease_connected,
                                      zkl_lease_disconnected, complete_wait_first};
-const struct rule rule_cheap_cycle = {"cheaper cycle: any, sync, write", ZKL_RULE_STRICT, true, zkl_lease_connected,
-                                      zkl_lease_disconnected, complete_cheap};
-const struct rule rule_reads_only_cycle = {"cheaper still: any, read, write", ZKL_RULE_STRICT, true,
-                                           zkl_lease_connected, zkl_lease_disconnected, complete_reads_only};
+const struct rule rule_read_cycle = {"cheaper still: any, read, write", ZKL_RULE_STRICT, true, zkl_lease_connected,
+                                     zkl_lease_disconnected, complete_middle_read};
+const struct rule rule_sync_cycle = {"cheaper still: any, sync, sync", ZKL_RULE_STRICT, true, zkl_lease_connected,
+                                     zkl_lease_disconnected, complete_last_sync};

@@ -42,7 +42,8 @@ extern const struct rule rule_callback_time;    /* at CONNECTED: the time of the
 extern const struct rule rule_without_proof;    /* at CONNECTED: u + T, without a write behind it */
 extern const struct rule rule_without_wait;     /* after a lapse: the three heartbeats at once */
 extern const struct rule rule_wait_first;       /* after a lapse: a wait, then the three heartbeats */
-extern const struct rule rule_cheap_cycle;      /* A any answered request, W1 a sync, W2 a quorum write */
-extern const struct rule rule_reads_only_cycle; /* the same with W1 any answered request */
+extern const struct rule rule_read_cycle;       /* W1 a read */
+extern const struct rule rule_sync_cycle;       /* W2 a sync */
+extern const struct rule rule_latest_timeout;   /* T is what the latest connection was granted */
 
 #endif

@@ -40,6 +40,8 @@ static void say(FILE *out, const struct world *world, struct move move)
     case MOVE_SEND: fprintf(out, "sends %s %d", kinds[move.subject], world->client.serial + 1); break;
     case MOVE_ANSWER: fprintf(out, "the answer to %d arrives", world->client.requests[0].serial); break;
     case MOVE_CALLBACK: say_callback(out, &world->client.notes[0]); break;
+    case MOVE_FORWARD: fprintf(out, "the server goes on with what it heard"); break;
+    case MOVE_FORGET: fprintf(out, "server %d forgets that the client lives", move.subject); break;
     case MOVE_PING: fprintf(out, "server %d pings", move.subject); break;
     case MOVE_DOWN: say_letter(out, server, &server->down, move.subject); break;
     case MOVE_UP: say_letter(out, server, &server->up, move.subject); break;

@@ -59,7 +59,9 @@ bool world_has_lease(const struct setting *setting, const struct world *world)
 
 int64_t world_margin(const struct setting *setting, const struct world *world)
 {
-    if (!world_has_lease(setting, world))
+    bool is_told = world->lease.timeout_ns == setting->other_timeout_ms * MS;
+
+    if (!world_has_lease(setting, world) || (setting->is_judged_once_told && !is_told))
         return NEVER;
     return world_session_end(setting, world) - world_time_of(setting, world->lease.until_ns);
 }
@@ -112,11 +114,16 @@ static void add_urgent(const struct setting *setting, const struct world *world,
 static void add_server_moves(const struct setting *setting, const struct world *world, struct list *list)
 {
     const struct server *leader = &world->servers[world->authority];
+    struct client client = world->client;
 
+    if (client.server != NOBODY && server_heard(&client))
+        add(list, MOVE_FORWARD, 0);
     for (int i = 0; i < setting->server_count; i++) {
         const struct server *server = &world->servers[i];
         if (server_may_ping(setting, world, i))
             add(list, MOVE_PING, i);
+        if (setting->loses_touches && server->is_touched)
+            add(list, MOVE_FORGET, i);
         if (server->down.count > 0)
             add(list, MOVE_DOWN, i);
         if (server->up.count > 0)
@@ -203,6 +210,8 @@ void world_move(const struct setting *setting, struct world *world, struct move 
     case MOVE_SEND: client_send(setting, world, move.subject); break;
     case MOVE_ANSWER: client_answer(setting, world); break;
     case MOVE_CALLBACK: client_run_callback(setting, world); break;
+    case MOVE_FORWARD: server_go_on(world); break;
+    case MOVE_FORGET: world->servers[move.subject].is_touched = false; break;
     case MOVE_PING: server_ping(world, move.subject); break;
     case MOVE_DOWN: server_take_down(setting, world, move.subject); break;
     case MOVE_UP: server_take_up(setting, world, move.subject); break;

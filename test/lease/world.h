@@ -42,6 +42,9 @@ struct setting {
     bool callbacks_are_late;
     bool answers_are_prompt;  /* from the server to the client; all delay is between the servers */
     bool pings_late;          /* leaders ping as late as they may, but for the first time */
+    bool stalls;              /* a server's thread may stand still between a touch and the request that made it */
+    bool loses_touches;       /* a follower may forget one */
+    bool is_judged_once_told; /* of the smaller T that server 2 grants */
     unsigned kinds;           /* what the client sends: bits of enum kind */
     int most_sends, most_losses, most_elections;
 };
@@ -80,7 +83,7 @@ struct server {
     struct queue down, up;
 };
 
-enum stage { STAGE_QUEUED, STAGE_OUT, STAGE_READY };
+enum stage { STAGE_QUEUED, STAGE_HEARD, STAGE_OUT, STAGE_READY };
 
 struct request {
     uint8_t kind, stage, serial;
@@ -119,6 +122,8 @@ enum move_type {
     MOVE_SEND,    /* the client sends; subject: the kind */
     MOVE_ANSWER,  /* an answer reaches the client */
     MOVE_CALLBACK,
+    MOVE_FORWARD, /* the server goes on with what it heard */
+    MOVE_FORGET,  /* subject: the follower that loses a touch */
     MOVE_PING,    /* subject: the leader */
     MOVE_DOWN,    /* subject: the follower that takes a message */
     MOVE_UP,      /* subject: the follower whose message its leader takes */
@@ -157,6 +162,9 @@ int64_t world_margin(const struct setting *setting, const struct world *world);
 /* The parts: world_servers.c and world_client.c */
 void servers_begin(const struct setting *setting, struct world *world);
 void server_hear(const struct setting *setting, struct world *world, int server, struct request *request);
+/* The oldest request that a server has heard and not carried out. */
+struct request *server_heard(struct client *client);
+void server_go_on(struct world *world);
 bool server_connect(const struct setting *setting, struct world *world, int server);
 void server_ping(struct world *world, int leader);
 void server_take_down(const struct setting *setting, struct world *world, int follower);

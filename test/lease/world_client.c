@@ -103,7 +103,7 @@ static void tell_lease(const struct setting *setting, struct world *world, const
 {
     const struct rule *rule = setting->rule;
     int64_t now_ns = read_clock(setting, world);
-    struct zkl_beat times = {told->sent_ns, now_ns};
+    struct zkl_beat times = {.sent_ns = told->sent_ns, .answered_ns = now_ns};
 
     switch ((enum callback)told->callback) {
     case CALLBACK_OK:

@@ -71,31 +71,53 @@ static bool admits(struct server *leader, int speaker)
     return is_alive(leader) && leader->owner == speaker;
 }
 
-static void hear_as_leader(const struct setting *setting, struct world *world, int server, struct request *request)
+static void carry_out_as_leader(struct world *world, int server, struct request *request)
+{
+    bool needs_quorum = request->kind == KIND_BEAT || request->kind == KIND_WRITE;
+    bool is_admitted = admits(&world->servers[server], server);
+
+    /* A sync is answered whatever has become of its session. */
+    if (request->kind == KIND_SYNC || (is_admitted && (!needs_quorum || server == world->authority)))
+        request->stage = STAGE_READY;
+}
+
+static void carry_out(struct world *world, int server, struct request *request)
 {
     struct server *self = &world->servers[server];
-    bool needs_quorum = request->kind == KIND_BEAT || request->kind == KIND_WRITE;
 
-    if (is_alive(self))
-        touch(setting, world, server, server_timeout(setting, server));
-    if (admits(self, server) && (!needs_quorum || server == world->authority))
+    request->stage = STAGE_OUT;
+    if (self->leader == server)
+        carry_out_as_leader(world, server, request);
+    else if (request->kind == KIND_READ)
         request->stage = STAGE_READY;
+    else
+        push(&self->up, request->kind == KIND_SYNC ? MESSAGE_SYNC : MESSAGE_REQUEST, request->serial);
 }
 
 void server_hear(const struct setting *setting, struct world *world, int server, struct request *request)
 {
     struct server *self = &world->servers[server];
 
-    request->stage = STAGE_OUT;
-    if (self->leader == server) {
-        hear_as_leader(setting, world, server, request);
-        return;
-    }
-    self->is_touched = true;
-    if (request->kind == KIND_READ)
-        request->stage = STAGE_READY;
-    else
-        push(&self->up, request->kind == KIND_SYNC ? MESSAGE_SYNC : MESSAGE_REQUEST, request->serial);
+    request->stage = STAGE_HEARD;
+    if (self->leader != server)
+        self->is_touched = true;
+    else if (is_alive(self))
+        touch(setting, world, server, server_timeout(setting, server));
+    if (!setting->stalls)
+        carry_out(world, server, request);
+}
+
+struct request *server_heard(struct client *client)
+{
+    for (int i = 0; i < client->request_count; i++)
+        if (client->requests[i].stage == STAGE_HEARD)
+            return &client->requests[i];
+    return NULL;
+}
+
+void server_go_on(struct world *world)
+{
+    carry_out(world, world->client.server, server_heard(&world->client));
 }
 
 bool server_connect(const struct setting *setting, struct world *world, int server)
@@ -183,7 +205,7 @@ void server_take_up(const struct setting *setting, struct world *world, int foll
         touch(setting, world, self->leader, server_timeout(setting, follower));
         leader->owner = follower;
         push(&self->down, MESSAGE_VALID, 0);
-    } else if (admits(leader, follower) && (!needs_quorum || self->leader == world->authority)) {
+    } else if ((admits(leader, follower) || !needs_quorum) && (!needs_quorum || self->leader == world->authority)) {
         push(&self->down, MESSAGE_COMMIT, letter.serial);
     }
 }

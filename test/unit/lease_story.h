@@ -43,10 +43,15 @@ static inline void write_at(int64_t sent_ms)
     zkl_lease_wrote(&lease, sent_ms * MS, (sent_ms + ROUND_TRIP_MS) * MS);
 }
 
-static inline void beat_at(int64_t sent_ms)
+static inline void beat_of(enum zkl_beat_kind kind, int64_t sent_ms)
 {
     answer(sent_ms, sent_ms + ROUND_TRIP_MS, true);
-    zkl_lease_beat(&lease, sent_ms * MS, (sent_ms + ROUND_TRIP_MS) * MS);
+    zkl_lease_beat(&lease, kind, sent_ms * MS, (sent_ms + ROUND_TRIP_MS) * MS);
+}
+
+static inline void beat_at(int64_t sent_ms)
+{
+    beat_of(ZKL_BEAT_WRITE, sent_ms);
 }
 
 static inline int64_t until_ms(void)

@@ -15,7 +15,7 @@ static void answer_that_comes_after_the_end_revives_nothing(void)
     beat_at(2000);
     beat_at(4000);
     answer(6000, 1000 + SAFE_MS, true);
-    zkl_lease_beat(&lease, 6000 * MS, (1000 + SAFE_MS) * MS);
+    zkl_lease_beat(&lease, ZKL_BEAT_WRITE, 6000 * MS, (1000 + SAFE_MS) * MS);
     CU_ASSERT_EQUAL(until_ms(), 0);
     CU_ASSERT_FALSE(zkl_lease_check(&lease, (1000 + SAFE_MS) * MS));
 }

@@ -43,12 +43,23 @@ static void revalidate(struct server *follower, struct relay *relay)
     link_send(follower, LANE_TO_FOLLOWER, relay);
 }
 
+/* At once, whatever is not committed yet, and whether or not the session lives: no more can be counted on. */
+static void answer_sync(struct server *follower, struct relay *relay)
+{
+    relay->kind = RELAY_SYNCED;
+    link_send(follower, LANE_TO_FOLLOWER, relay);
+}
+
 static void take_at_leader(struct server *follower, struct relay *relay)
 {
     struct request *request = relay->request;
 
     switch (relay->kind) {
     case RELAY_FORWARD:
+        if (request->op == ZKL_OP_SYNC && !request->is_close && !request->is_create_session) {
+            answer_sync(follower, relay);
+            return;
+        }
         relay->request = NULL;
         ensemble_prepare(follower->ensemble, request);
         break;
@@ -76,12 +87,18 @@ static void answer_ping(struct server *follower)
 
 static void take_at_follower(struct server *follower, struct relay *relay)
 {
+    struct request *request = relay->request;
+
     switch (relay->kind) {
     case RELAY_COMMIT:
         server_apply(follower, relay->end);
         break;
     case RELAY_PING:
         answer_ping(follower);
+        break;
+    case RELAY_SYNCED:
+        relay->request = NULL;
+        server_synced(follower, request);
         break;
     case RELAY_REVALIDATED:
         server_revalidated(relay->connection, relay->is_valid);

@@ -13,7 +13,8 @@ struct zk_session;
 
 enum lane { LANE_TO_LEADER, LANE_TO_FOLLOWER };
 
-enum relay_kind { RELAY_COMMIT, RELAY_PING, RELAY_TOUCHES, RELAY_FORWARD, RELAY_REVALIDATE, RELAY_REVALIDATED };
+enum relay_kind { RELAY_COMMIT, RELAY_PING, RELAY_TOUCHES, RELAY_FORWARD, RELAY_REVALIDATE, RELAY_REVALIDATED,
+                  RELAY_SYNCED };
 
 /* What passes between a follower and the leader. */
 struct relay {
@@ -21,7 +22,7 @@ struct relay {
     unsigned incarnation; /* of the link */
     struct relay *next;
     int64_t end;                    /* COMMIT: up to this place of the log */
-    struct request *request;        /* FORWARD: counted */
+    struct request *request;        /* FORWARD, SYNCED: counted */
     struct connection *connection;  /* REVALIDATE, REVALIDATED: counted */
     bool is_valid;                  /* REVALIDATED */
     int touched_count;
@@ -81,6 +82,9 @@ void server_take_request(struct connection *connection, struct request *request)
 void server_take_watches(struct connection *connection, const struct watch_message *watches);
 /* To the leader, which this may be. Takes a reference. */
 void server_forward(struct server *server, struct request *request);
+
+/* The leader said so, or whoever was taken for it. Takes the reference. */
+void server_synced(struct server *server, struct request *request);
 
 /* link.c */
 void link_send(struct server *follower, enum lane lane, struct relay *relay);

@@ -83,15 +83,21 @@ static bool is_write(const struct request *request)
            request->op == ZKL_OP_SET || request->op == ZKL_OP_CHECK;
 }
 
+/* A sync goes the same way, though nobody else hears of it. */
+static bool is_forwarded(const struct request *request)
+{
+    return is_write(request) || request->op == ZKL_OP_SYNC;
+}
+
 /* A session's answers keep the order of its requests. The queue's reference goes with the answer. */
 static void answer_queue(struct connection *connection)
 {
-    while (connection->queue && (connection->queue->is_done || !is_write(connection->queue))) {
+    while (connection->queue && (connection->queue->is_done || !is_forwarded(connection->queue))) {
         struct request *request = connection->queue;
         connection->queue = request->next_queued;
         if (!connection->queue)
             connection->queue_end = &connection->queue;
-        if (!is_write(request))
+        if (!is_forwarded(request))
             read_node(connection, request);
         request->message.kind = MESSAGE_REPLY;
         request->message.zxid = connection->server->applied_zxid;
@@ -103,8 +109,12 @@ static void answer_queue(struct connection *connection)
 
 void server_forward(struct server *server, struct request *request)
 {
+    bool is_sync = request->op == ZKL_OP_SYNC && !request->is_close && !request->is_create_session;
+
     request->origin = server->index;
-    if (server->is_deposed) {
+    if (is_sync && (server->is_deposed || server_leads(server))) {
+        server_synced(server, request);
+    } else if (server->is_deposed) {
         request_unref(request);
     } else if (server_leads(server)) {
         ensemble_prepare(server->ensemble, request);
@@ -127,7 +137,7 @@ static void forward_late(void *subject, void *detail)
     struct held *held = detail;
 
     TRACE(server->ensemble->world, "server %d: a request that was held goes on", server->index);
-    if (held->incarnation == server->incarnation && server->is_serving && is_write(held->request))
+    if (held->incarnation == server->incarnation && server->is_serving && is_forwarded(held->request))
         server_forward(server, held->request);
     else
         request_unref(held->request);
@@ -151,7 +161,7 @@ static void enqueue(struct connection *connection, struct request *request)
     request->next_queued = NULL;
     *connection->queue_end = request;
     connection->queue_end = &request->next_queued;
-    if (is_write(request)) {
+    if (is_forwarded(request)) {
         request->refs++;
         server_forward(connection->server, request);
     }
@@ -234,21 +244,32 @@ static void drop_session(struct server *server, const struct zk_session *session
     }
 }
 
-static void answer(struct server *server, struct txn *txn)
+static void finish(struct server *server, struct request *request, struct zk_session *created)
 {
-    struct request *request = txn->request;
     struct connection *connection = request->message.connection;
 
     if (connection->is_open_at_server && connection->server == server) {
         if (request->is_create_session) {
-            server_greet(connection, txn->session);
+            server_greet(connection, created);
         } else {
             request->is_done = true;
             answer_queue(connection);
         }
     }
-    txn->request = NULL;
     request_unref(request);
+}
+
+void server_synced(struct server *server, struct request *request)
+{
+    finish(server, request, NULL);
+}
+
+static void answer(struct server *server, struct txn *txn)
+{
+    struct request *request = txn->request;
+
+    txn->request = NULL;
+    finish(server, request, txn->session);
 }
 
 static void apply_one(struct server *server, struct txn *txn)
