@@ -128,57 +128,6 @@ static void answered_reads_prolong_nothing(void)
     CU_ASSERT_EQUAL(until_ms(), 1000 + SAFE_MS);
 }
 
-static void read_a_sync_and_a_write_prolong_from_the_read(void)
-{
-    begin();
-    beat_of(ZKL_BEAT_READ, 2000);
-    beat_of(ZKL_BEAT_SYNC, 2004 + LAG_MS);
-    CU_ASSERT_EQUAL(until_ms(), 1000 + SAFE_MS);
-    beat_at(5000);
-    CU_ASSERT_EQUAL(until_ms(), 2000 + SAFE_MS);
-}
-
-static void sync_and_reads_prolong_nothing_without_a_write(void)
-{
-    begin();
-    for (int64_t at_ms = 2000; at_ms < 9000; at_ms += 200)
-        beat_of(at_ms % 400 ? ZKL_BEAT_SYNC : ZKL_BEAT_READ, at_ms);
-    CU_ASSERT_EQUAL(until_ms(), 1000 + SAFE_MS);
-}
-
-static void read_is_not_the_middle_one(void)
-{
-    begin();
-    beat_at(2000);
-    beat_of(ZKL_BEAT_READ, 4000);
-    beat_at(4100);
-    CU_ASSERT_EQUAL(until_ms(), 1000 + SAFE_MS);
-}
-
-static void read_sync_and_write_take_turns_while_there_is_time(void)
-{
-    begin();
-    CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, true, 1100 * MS), ZKL_BEAT_WRITE);
-    beat_at(1100);
-    CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, true, 2000 * MS), ZKL_BEAT_READ);
-    beat_of(ZKL_BEAT_READ, 2000);
-    CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, true, 2900 * MS), ZKL_BEAT_SYNC);
-    beat_of(ZKL_BEAT_SYNC, 2900);
-    CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, true, 3800 * MS), ZKL_BEAT_WRITE);
-}
-
-static void short_lease_is_prolonged_by_writes_only(void)
-{
-    begin();
-    beat_at(6000);
-    CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, true, 6100 * MS), ZKL_BEAT_WRITE);
-    beat_of(ZKL_BEAT_READ, 6200);
-    CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, true, 6300 * MS), ZKL_BEAT_WRITE);
-    CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, false, 6300 * MS), ZKL_BEAT_SYNC);
-    zkl_lease_check(&lease, 11000 * MS);
-    CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, true, 11000 * MS), ZKL_BEAT_WRITE);
-}
-
 static void end_never_moves_back(void)
 {
     begin();
@@ -364,7 +313,7 @@ static void heartbeats_count_for_nothing_by_the_other_rules(void)
         connect_at(1020);
         until_ns = lease.until_ns;
         for (int64_t sent_ms = 2000; sent_ms <= 8000; sent_ms += 2000)
-            zkl_lease_beat(&lease, sent_ms * MS, (sent_ms + ROUND_TRIP_MS) * MS);
+            zkl_lease_beat(&lease, ZKL_BEAT_WRITE, sent_ms * MS, (sent_ms + ROUND_TRIP_MS) * MS);
         CU_ASSERT_EQUAL(lease.until_ns, until_ns);
     }
 }
@@ -392,11 +341,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(another_write_may_be_the_last_of_the_three),
     SUITE_TEST(another_write_is_not_the_first_or_the_middle_one),
     SUITE_TEST(answered_reads_prolong_nothing),
-    SUITE_TEST(read_a_sync_and_a_write_prolong_from_the_read),
-    SUITE_TEST(sync_and_reads_prolong_nothing_without_a_write),
-    SUITE_TEST(read_is_not_the_middle_one),
-    SUITE_TEST(read_sync_and_write_take_turns_while_there_is_time),
-    SUITE_TEST(short_lease_is_prolonged_by_writes_only),
     SUITE_TEST(end_never_moves_back),
     SUITE_TEST(reconnect_alone_earns_nothing),
     SUITE_TEST(write_after_a_reconnect_counts_from_the_newest_completion_before_it),
