@@ -19,6 +19,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
+    setenv("NO_COLOR", "1", 1);
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     utf8 = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
     EXPECT(plain && utf8);
