@@ -56,7 +56,7 @@ static void prolong(struct story *story, int64_t from_ns)
         story->until_ns = until_ns;
 }
 
-/* With the write that was sent then, any two beats in the right distance make three, unless the second is a read. */
+/* With the write that was sent then, any sync or write before it and any beat at the right distance make three. */
 static void prolong_by_three(struct story *story, int64_t write_ns)
 {
     int64_t lag_ns = story->lag_ns > 0 ? story->lag_ns : lag_of(story->timeout_ns / 4 + 250 * MS);
@@ -116,19 +116,10 @@ static void send_request(struct story *story)
         story->sent_ns[story->sent_count++] = story->now_ns;
 }
 
-enum answer { ANSWER_NONE, ANSWER_OTHER, ANSWER_WRITE, ANSWER_BEAT, ANSWER_READ_BEAT, ANSWER_SYNC_BEAT };
-
-static void answer_beat(struct story *story, enum answer kind, int64_t sent_ns)
-{
-    static const enum zkl_beat_kind kinds[] = {ZKL_BEAT_WRITE, ZKL_BEAT_READ, ZKL_BEAT_SYNC};
-    enum zkl_beat_kind beat = kinds[kind - ANSWER_BEAT];
-
-    note_beat(story, beat, sent_ns);
-    zkl_lease_beat(&story->lease, beat, sent_ns, story->now_ns);
-}
+enum answer { ANSWER_UNKNOWN, ANSWER_READ, ANSWER_WRITE, ANSWER_BEAT };
 
 /* What was sent first is answered. */
-static void answer(struct story *story, enum answer kind)
+static void answer(struct story *story, enum answer what, enum zkl_beat_kind kind)
 {
     int64_t sent_ns = story->sent_ns[0];
 
@@ -136,15 +127,17 @@ static void answer(struct story *story, enum answer kind)
         return;
     memmove(story->sent_ns, story->sent_ns + 1, (size_t)--story->sent_count * sizeof sent_ns);
     story->newest_ns = sent_ns;
-    if (kind != ANSWER_NONE && story->rule == ZKL_RULE_STANDALONE && story->connected_ns > 0)
+    if (what != ANSWER_UNKNOWN && story->rule == ZKL_RULE_STANDALONE && story->connected_ns > 0)
         prolong(story, sent_ns);
-    zkl_lease_answered(&story->lease, sent_ns, story->now_ns, kind != ANSWER_NONE);
-    if (kind == ANSWER_WRITE || kind == ANSWER_BEAT)
+    zkl_lease_answered(&story->lease, sent_ns, story->now_ns, what != ANSWER_UNKNOWN);
+    if (what == ANSWER_WRITE || (what == ANSWER_BEAT && kind == ZKL_BEAT_WRITE))
         conclude_from_write(story, sent_ns);
-    if (kind == ANSWER_WRITE)
+    if (what == ANSWER_WRITE)
         zkl_lease_wrote(&story->lease, sent_ns, story->now_ns);
-    if (kind >= ANSWER_BEAT)
-        answer_beat(story, kind, sent_ns);
+    if (what == ANSWER_BEAT) {
+        note_beat(story, kind, sent_ns);
+        zkl_lease_beat(&story->lease, kind, sent_ns, story->now_ns);
+    }
 }
 
 static void connect(struct story *story, struct input *input)
@@ -167,23 +160,24 @@ static void connect(struct story *story, struct input *input)
 
 static void tell(struct story *story, struct input *input)
 {
-    static const enum answer answers[] = {ANSWER_BEAT, ANSWER_BEAT, ANSWER_READ_BEAT, ANSWER_SYNC_BEAT, ANSWER_NONE,
-                                          ANSWER_OTHER};
+    static const enum zkl_beat_kind kinds[] = {ZKL_BEAT_WRITE, ZKL_BEAT_WRITE, ZKL_BEAT_READ, ZKL_BEAT_SYNC};
     uint8_t event = take_byte(input) % 16;
 
     if (event < 4) {
         pass_time(story, input);
     } else if (event < 7) {
         send_request(story);
+    } else if (event < 11) {
+        answer(story, ANSWER_BEAT, kinds[event - 7]);
     } else if (event < 13) {
-        answer(story, answers[event - 7]);
+        answer(story, event == 11 ? ANSWER_UNKNOWN : ANSWER_READ, ZKL_BEAT_READ);
     } else if (event == 13) {
         connect(story, input);
     } else if (event == 14) {
         forget_connection(story);
         zkl_lease_disconnected(&story->lease, story->now_ns);
     } else if (take_byte(input) % 2) {
-        answer(story, ANSWER_WRITE);
+        answer(story, ANSWER_WRITE, ZKL_BEAT_WRITE);
     } else {
         zkl_lease_check(&story->lease, story->now_ns);
     }
@@ -206,14 +200,22 @@ static void expect_end(const struct story *story)
     EXPECT(lease->beat_count >= 0 && lease->beat_count <= ZKL_LEASE_BEATS);
 }
 
-static void expect_intervals(const struct zkl_lease *lease)
+static bool is_at_most(int64_t interval_ns, int64_t most_ns)
 {
-    if (lease->timeout_ns < 6)
+    return interval_ns >= 20 * MS && interval_ns <= (most_ns > 20 * MS ? most_ns : 20 * MS);
+}
+
+/* Read, sync and write in turn; a write at any time, and always when the lease is over. */
+static void expect_next_beat(const struct story *story, bool is_wanted)
+{
+    const struct zkl_lease *lease = &story->lease;
+    enum zkl_beat_kind next = zkl_lease_next_beat(lease, is_wanted, story->now_ns);
+
+    EXPECT(is_at_most(zkl_lease_interval(lease, is_wanted, true), lease->timeout_ns / (is_wanted ? 12 : 6)));
+    if (next == ZKL_BEAT_WRITE)
         return;
-    int64_t idle_ns = zkl_lease_interval(lease, false, false);
-    EXPECT(idle_ns == 20 * MS || (idle_ns > 20 * MS && idle_ns <= lease->timeout_ns / 6));
-    EXPECT(zkl_lease_interval(lease, true, true) >= 20 * MS);
-    EXPECT(zkl_lease_interval(lease, true, false) >= 50 * MS);
+    EXPECT(zkl_lease_remaining(lease, story->now_ns) > lease->timeout_ns / 100 * (is_wanted ? 40 : 15));
+    EXPECT(lease->beats[lease->beat_count - 1].kind == (next == ZKL_BEAT_READ ? ZKL_BEAT_WRITE : ZKL_BEAT_READ));
 }
 
 /* It comes back only by a promise, made a second ago at least, that has not run out. */
@@ -236,7 +238,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct zkl_lease before = story.lease;
         tell(&story, &input);
         expect_end(&story);
-        expect_intervals(&story.lease);
+        EXPECT(zkl_lease_interval(&story.lease, true, false) >= 50 * MS);
+        expect_next_beat(&story, true);
+        expect_next_beat(&story, false);
         expect_return(&story, &before);
     }
     return 0;

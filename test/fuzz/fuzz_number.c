@@ -1,4 +1,4 @@
-/* Numbers and signals in the command's options: exactly what the rules allow is accepted, and means what it says. */
+/* Numbers, tokens and signals in the command's options: exactly what the rules allow is accepted, and means what it says. */
 #include "cli/number.h"
 
 #include <signal.h>
@@ -82,6 +82,20 @@ static void write_seconds(int64_t ms)
     EXPECT(strchr(text, '.') == NULL || text[strlen(text) - 1] != '0');
 }
 
+/* A token is what %llu writes, at most that of the largest czxid; zeros in front do no harm. */
+static void read_token(const char *text)
+{
+    struct number_problem problem = {""};
+    size_t size = strlen(text);
+    uint64_t meant = strtoull(text, NULL, 10);
+    uint64_t token = UINT64_MAX;
+    bool is_accepted = number_parse_token(text, &token, &problem);
+    bool is_number = size > 0 && strspn(text, DIGITS) == size && size <= 19 && meant <= INT64_MAX;
+
+    expect_told(is_accepted, is_number, &problem);
+    EXPECT(token == (is_accepted ? meant : UINT64_MAX));
+}
+
 static void read_signal(const char *text)
 {
     struct number_problem problem = {""};
@@ -106,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     read_integer(text, range);
     read_seconds(text, range);
+    read_token(text);
     read_signal(text);
     write_seconds(ms);
     free(text);

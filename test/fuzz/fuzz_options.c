@@ -159,6 +159,8 @@ static void expect_limits(const struct exec_options *options)
     EXPECT(options->grace_ms >= -1 && options->grace_ms * 10 <= options->common.session_timeout_ms * 3);
     EXPECT(options->min_hold_ms >= 0 && options->min_hold_ms <= OPTIONS_WAIT_RANGE.most);
     EXPECT(options->stop_signal >= 1 && options->stop_signal <= SIGRTMAX);
+    EXPECT(options->revoke_signal >= 0 && options->revoke_signal <= SIGRTMAX);
+    EXPECT(!options->is_guarded || !options->is_unguarded);
     EXPECT(!options->label || strlen(options->label) <= 200);
     EXPECT(zkl_path_fault(options->path, &position) == NULL);
 }
@@ -186,6 +188,8 @@ static void write_out(const struct exec_options *options, struct line *out_line)
     add(out_line, "--style=%s", styles[options->style]);
     add(out_line, "--on-loss=%s", losses[options->on_loss]);
     add(out_line, "--stop-signal=%s", number_signal_name(options->stop_signal));
+    if (options->revoke_signal > 0)
+        add(out_line, "--revoke-signal=%s", number_signal_name(options->revoke_signal));
     add(out_line, "--conflict-exit-code=%lld", (long long)options->conflict_exit);
     add_seconds(out_line, "wait", options->wait_ms);
     add_seconds(out_line, "kill-after", options->grace_ms);
@@ -193,6 +197,10 @@ static void write_out(const struct exec_options *options, struct line *out_line)
     add_common(out_line, &options->common);
     if (options->is_nonblocking)
         add(out_line, "--nonblock");
+    if (options->is_guarded)
+        add(out_line, "--guard");
+    if (options->is_unguarded)
+        add(out_line, "--no-guard");
     if (options->kills_leftovers)
         add(out_line, "--kill-leftovers");
     if (options->persistent_parent)
@@ -217,7 +225,8 @@ static void expect_same_in_full(const struct exec_options *options)
     EXPECT(again.conflict_exit == options->conflict_exit);
     EXPECT(again.grace_ms == options->grace_ms);
     EXPECT(again.min_hold_ms == options->min_hold_ms);
-    EXPECT(again.stop_signal == options->stop_signal);
+    EXPECT(again.stop_signal == options->stop_signal && again.revoke_signal == options->revoke_signal);
+    EXPECT(again.is_guarded == options->is_guarded && again.is_unguarded == options->is_unguarded);
     EXPECT(again.on_loss == options->on_loss && again.style == options->style);
     EXPECT(is_same_text(again.label, options->label) && is_same_text(again.path, options->path));
     EXPECT(again.persistent_parent == options->persistent_parent);
