@@ -441,6 +441,27 @@ ZKLOCK_API zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss);
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_token(zklock *lock, uint64_t *out_token);
 
 /*
+ * A stamp at the path of a lock says that something was done under it, and when: it is the path's own data, written
+ * by zklock_stamp_write() together with a check of the own contender, so that only a holder can. Its time is that of
+ * ZooKeeper's leader, as is the one that it is compared with. It lives as long as the path, so give the lock
+ * `persistent_parent`.
+ *
+ * out_age_ms milliseconds since the latest stamp; -1: there is none.
+ * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread.
+ * returns    ZKLOCK_OK; ZKLOCK_NOT_HELD: this lock is not held; ZKLOCK_LOST: it was lost; ZKLOCK_REFUSED: somebody
+ *            else keeps data at the path; ZKLOCK_DENIED: it needs the rights READ and WRITE on the path. Else as
+ *            zklock_queue_read().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_stamp_age(zklock *lock, int64_t timeout_ms, int64_t *out_age_ms);
+
+/*
+ * Writes the stamp anew, as of now: see zklock_stamp_age(), also for what is returned. ZKLOCK_TIMEOUT: it may or may
+ * not have been written; calling again is safe.
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_stamp_write(zklock *lock, int64_t timeout_ms);
+
+/*
  * How often somebody has asked the present contender to let go, since its acquire was begun: by zklock_revoke(), by
  * Curator's Revoker ("__REVOKE__"), or by the recipe in ZooKeeper's manual ("unlock"). Whether to follow is up to the
  * owner. Each request is told as ZKLOCK_EVENT_REVOKE, makes zklock_fd() readable, and is answered by writing the

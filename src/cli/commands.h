@@ -3,6 +3,7 @@
 #define CLI_COMMANDS_H
 
 int exec_main(int argc, char **argv);
+int elect_main(int argc, char **argv);
 int status_main(int argc, char **argv);
 int list_main(int argc, char **argv);
 int wait_main(int argc, char **argv);

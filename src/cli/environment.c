@@ -21,18 +21,41 @@ static bool is_own(const char *entry)
     return false;
 }
 
+/* Tokens and contenders of all locks, a blank between them. False: one of them never was granted, or no memory. */
+static bool join(const struct exec *exec, char **out_tokens, char **out_contenders)
+{
+    size_t tokens_size;
+    size_t contenders_size;
+    FILE *tokens = open_memstream(out_tokens, &tokens_size);
+    FILE *contenders = open_memstream(out_contenders, &contenders_size);
+    bool is_granted = tokens && contenders;
+
+    for (int i = 0; i < exec->hold.count && is_granted; i++) {
+        char contender[CONTENDER_SIZE];
+        uint64_t token = 0;
+
+        zklock_contender_name(exec->hold.locks[i], contender, sizeof(contender));
+        is_granted = zklock_token(exec->hold.locks[i], &token) == ZKLOCK_OK;
+        fprintf(tokens, "%s%" PRIu64, i ? " " : "", token);
+        fprintf(contenders, "%s%s", i ? " " : "", contender);
+    }
+    is_granted = (!tokens || fclose(tokens) == 0) && is_granted;
+    return (!contenders || fclose(contenders) == 0) && is_granted;
+}
+
 static bool add_own(const struct exec *exec, char **entries)
 {
-    char contender[CONTENDER_SIZE];
-    uint64_t token = 0;
+    char *tokens = NULL;
+    char *contenders = NULL;
+    bool is_added = join(exec, &tokens, &contenders) &&
+                    asprintf(&entries[0], "ZKLOCK_PATH=%s", exec->options->path) >= 0 &&
+                    asprintf(&entries[1], "ZKLOCK_TOKEN=%s", tokens) >= 0 &&
+                    asprintf(&entries[2], "ZKLOCK_CONTENDER=%s", contenders) >= 0 &&
+                    asprintf(&entries[3], "ZKLOCK_SESSION_TIMEOUT_MS=%" PRId64, exec->session_timeout_ms) >= 0;
 
-    zklock_contender_name(exec->lock, contender, sizeof(contender));
-    if (zklock_token(exec->lock, &token) != ZKLOCK_OK)
-        return false;
-    return asprintf(&entries[0], "ZKLOCK_PATH=%s", exec->options->path) >= 0 &&
-           asprintf(&entries[1], "ZKLOCK_TOKEN=%" PRIu64, token) >= 0 &&
-           asprintf(&entries[2], "ZKLOCK_CONTENDER=%s", contender) >= 0 &&
-           asprintf(&entries[3], "ZKLOCK_SESSION_TIMEOUT_MS=%" PRId64, exec->session_timeout_ms) >= 0;
+    free(tokens);
+    free(contenders);
+    return is_added;
 }
 
 char **environment_variables(const struct exec *exec)

@@ -10,7 +10,10 @@
 #include "clock.h"
 #include "commands.h"
 #include "connection.h"
+#include "elect.h"
 #include "message.h"
+#include "notify.h"
+#include "once.h"
 #include "signals.h"
 
 enum { RELEASE_LIMIT_MS = 3000, CLOSE_LIMIT_MS = 1000, HURRIED_CLOSE_MS = 400 };
@@ -32,12 +35,31 @@ static const char *label_of(const struct exec_options *options)
     return slash && slash[1] ? slash + 1 : options->command[0];
 }
 
+static int open_lock(struct exec *exec, const char *path)
+{
+    zklock_options lock_options;
+    zklock *lock = NULL;
+    zklock_status status;
+
+    zklock_options_init(&lock_options);
+    lock_options.style = (zklock_style)exec->options->style;
+    lock_options.persistent_parent = exec->options->persistent_parent;
+    lock_options.on_event = tell_event;
+    lock_options.event_arg = (void *)(intptr_t)path;
+    status = zklock_new(exec->session, path, &lock_options, &lock);
+    if (status == ZKLOCK_OK && hold_add(&exec->hold, lock) == 0)
+        return 0;
+    status = status == ZKLOCK_OK ? ZKLOCK_SYSTEM : status;
+    zklock_free(lock);
+    message_error("%s: %s", path, zklock_status_text(status));
+    return zklock_status_exit(status);
+}
+
 static int open_all(struct exec *exec)
 {
     const struct exec_options *options = exec->options;
-    zklock_options lock_options;
-    zklock_status status;
     int exit_status;
+    int error;
 
     if (!signals_open(&exec->signal_fd)) {
         message_error("cannot receive signals");
@@ -46,18 +68,14 @@ static int open_all(struct exec *exec)
     exit_status = connection_open(&options->common, label_of(options), &exec->session);
     if (exit_status)
         return exit_status;
-    zklock_options_init(&lock_options);
-    lock_options.style = (zklock_style)options->style;
-    lock_options.persistent_parent = options->persistent_parent;
-    lock_options.on_event = tell_event;
-    lock_options.event_arg = (void *)(intptr_t)options->path;
-    status = zklock_new(exec->session, options->path, &lock_options, &exec->lock);
-    if (status == ZKLOCK_OK)
-        status = zklock_fd(exec->lock, &exec->lock_fd);
-    if (status == ZKLOCK_OK)
-        return 0;
-    message_error("%s: %s", options->path, zklock_status_text(status));
-    return zklock_status_exit(status);
+    error = hold_init(&exec->hold, options->path_count);
+    if (error) {
+        message_error("cannot hold locks: %s", strerror(error));
+        return EXIT_SYSTEM;
+    }
+    for (int i = 0; i < options->path_count && !exit_status; i++)
+        exit_status = open_lock(exec, options->paths[i]);
+    return exit_status;
 }
 
 static bool is_told_to_go(const struct exec *exec)
@@ -75,12 +93,12 @@ static bool is_told_to_go(const struct exec *exec)
 static void keep_holding(const struct exec *exec, const struct exec_outcome *outcome)
 {
     int64_t until_ms = outcome->held_since_ms + exec->options->min_hold_ms;
-    struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->lock_fd, POLLIN, 0}};
+    struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->hold.fd, POLLIN, 0}};
     int64_t left_ms;
 
-    while ((left_ms = until_ms - clock_boottime_ms()) > 0 && zklock_is_held(exec->lock) &&
+    while ((left_ms = until_ms - clock_boottime_ms()) > 0 && hold_is_held(&exec->hold) &&
            !is_told_to_go(exec)) {
-        zklock_fd_clear(exec->lock);
+        hold_clear_fd(&exec->hold);
         poll(descriptors, 2, left_ms < 1000 ? (int)left_ms : 1000);
     }
 }
@@ -88,8 +106,8 @@ static void keep_holding(const struct exec *exec, const struct exec_outcome *out
 /* Lets go; only a first delete that finds nothing tells of a loss that nobody had noticed. */
 static int release(struct exec *exec, const struct exec_outcome *outcome, bool *out_is_confirmed)
 {
-    bool was_held = zklock_is_held(exec->lock);
-    zklock_status status = zklock_release(exec->lock, outcome->was_lost ? CLOSE_LIMIT_MS : RELEASE_LIMIT_MS);
+    bool was_held = hold_is_held(&exec->hold);
+    zklock_status status = hold_release(&exec->hold, outcome->was_lost ? CLOSE_LIMIT_MS : RELEASE_LIMIT_MS);
 
     *out_is_confirmed = status == ZKLOCK_OK;
     if (status == ZKLOCK_LOST && was_held && !outcome->was_lost) {
@@ -103,13 +121,22 @@ static int release(struct exec *exec, const struct exec_outcome *outcome, bool *
     return outcome->status;
 }
 
-static int run_and_release(struct exec *exec, bool *out_is_confirmed)
+static int run_and_release(struct exec *exec, struct elect_end *out_end, bool *out_is_confirmed)
 {
     struct exec_outcome outcome;
 
-    exec_run(exec, &outcome);
-    if (!outcome.was_lost)
-        keep_holding(exec, &outcome);
+    outcome = (struct exec_outcome){once_check(exec), false, clock_boottime_ms()};
+    if (outcome.status == EXEC_GOES_ON) {
+        notify_manager("READY=1\nSTATUS=Holding %s", exec->options->path);
+        exec_run(exec, &outcome);
+        notify_manager("STATUS=%s %s", outcome.was_lost ? "Lost" : "Releasing", exec->options->path);
+        if (!outcome.was_lost && outcome.status == 0)
+            outcome.status = once_note(exec);
+        if (!outcome.was_lost)
+            keep_holding(exec, &outcome);
+    }
+    out_end->was_lost = outcome.was_lost;
+    out_end->led_ms = clock_boottime_ms() - outcome.held_since_ms;
     return release(exec, &outcome, out_is_confirmed);
 }
 
@@ -132,7 +159,7 @@ static void close_all(struct exec *exec, bool may_take_time)
     zklock_status status = ZKLOCK_OK;
     char stay[32];
 
-    zklock_free(exec->lock);
+    hold_clear(&exec->hold);
     if (exec->session)
         status = zklock_session_close(exec->session, may_take_time ? CLOSE_LIMIT_MS : HURRIED_CLOSE_MS);
     if (status != ZKLOCK_UNCONFIRMED || exec->session_timeout_ms == 0)
@@ -142,12 +169,28 @@ static void close_all(struct exec *exec, bool may_take_time)
                  exec->options->path, stay);
 }
 
+/* One acquire, and what follows from it. */
+static void campaign(struct exec *exec, struct elect_end *out_end)
+{
+    bool is_confirmed = false;
+    int status = start_keeper(exec);
+
+    if (!status)
+        status = open_all(exec);
+    if (!status)
+        status = exec_acquire(exec);
+    if (status == EXEC_GOES_ON)
+        status = run_and_release(exec, out_end, &is_confirmed);
+    close_all(exec, is_confirmed);
+    keeper_dismiss(&exec->keeper);
+    out_end->status = status;
+}
+
 int exec_main(int argc, char **argv)
 {
     struct exec_options options;
-    struct exec exec = {.options = &options, .signal_fd = -1, .lock_fd = -1};
-    bool is_confirmed = false;
-    int status;
+    struct exec exec = {.options = &options, .signal_fd = -1, .hold = {.fd = -1}};
+    struct elect_end end = {.round = elect_round()};
 
     switch (exec_options_read(argc, argv, &options)) {
     case OPTIONS_READ: break;
@@ -155,14 +198,18 @@ int exec_main(int argc, char **argv)
     case OPTIONS_WANT_VERSION: return commands_print_version();
     case OPTIONS_WRONG: return EXIT_USAGE;
     }
-    status = start_keeper(&exec);
-    if (!status)
-        status = open_all(&exec);
-    if (!status)
-        status = exec_acquire(&exec);
-    if (status == EXEC_GOES_ON)
-        status = run_and_release(&exec, &is_confirmed);
-    close_all(&exec, is_confirmed);
-    keeper_dismiss(&exec.keeper);
-    return status;
+    campaign(&exec, &end);
+    if (options.is_electing) {
+        end.signal_fd = exec.signal_fd;
+        end.path = options.path;
+        end.status = elect_conclude(&end, argv - 1);
+    }
+    exec_options_clear(&options);
+    return end.status;
+}
+
+/* The subcommand's name tells the two apart. */
+int elect_main(int argc, char **argv)
+{
+    return exec_main(argc, argv);
 }

@@ -4,6 +4,7 @@
 #define CLI_EXEC_H
 
 #include "exec_options.h"
+#include "hold.h"
 #include "job.h"
 #include "terminal.h"
 #include "zklock.h"
@@ -11,10 +12,10 @@
 struct exec {
     const struct exec_options *options;
     zklock_session *session;
-    zklock *lock;
+    struct hold hold;     /* a lock for each path, in their order */
+    int current;          /* which of them is being acquired */
     struct keeper keeper; /* none under --no-guard */
     int signal_fd;
-    int lock_fd;
     int64_t session_timeout_ms; /* negotiated */
     int64_t grace_ms;           /* between stop signal and KILL */
     int64_t reserve_ms;         /* what is left of the lease when KILL goes out */

@@ -8,17 +8,27 @@
 #include "clock.h"
 #include "connection.h"
 #include "exec.h"
+#include "exec_progress.h"
 #include "message.h"
 #include "payload.h"
 #include "signals.h"
 
 enum {
     CONNECT_SLICE_MS = 50,  /* how long a signal may go unseen while connecting */
-    HINT_AFTER_MS = 1000,   /* a wait of this length deserves a word about whom it is for */
     HOLDER_LIMIT_MS = 400,
     CLEAN_UP_MS = 700,
     RESERVE_MS = 250,
 };
+
+zklock *exec_current_lock(const struct exec *exec)
+{
+    return exec->hold.locks[exec->current];
+}
+
+const char *exec_current_path(const struct exec *exec)
+{
+    return exec->options->paths[exec->current];
+}
 
 static int64_t left_ms(int64_t deadline_ms)
 {
@@ -44,7 +54,7 @@ static int pending_end_signal(const struct exec *exec)
 static int end_by_signal(struct exec *exec, int number)
 {
     message_story("ended by SIG%s while waiting", number_signal_name(number));
-    zklock_cancel(exec->lock);
+    zklock_cancel(exec_current_lock(exec));
     return 128 + number;
 }
 
@@ -103,20 +113,35 @@ static int settle_times(struct exec *exec)
     number_print_seconds(exec_options_most_grace_ms(exec->session_timeout_ms), most, sizeof(most));
     number_print_seconds(exec->session_timeout_ms, granted, sizeof(granted));
     message_usage(
-        "exec: option -k, --kill-after: the server granted a session timeout of %s s, and the grace may be "
+        "%s: option -k, --kill-after: the server granted a session timeout of %s s, and the grace may be "
         "at most 0.3 of it; give at most %s",
-        granted, most);
+        exec->options->subcommand, granted, most);
     return EXIT_USAGE;
+}
+
+/* Whether `word` is one of those that stand in `list`, a blank between them. */
+static bool has_word(const char *list, const char *word)
+{
+    size_t size = strlen(word);
+
+    for (const char *at = list; at; at = strchr(at, ' ')) {
+        at += at != list;
+        if (strncmp(at, word, size) == 0 && (at[size] == '\0' || at[size] == ' '))
+            return true;
+    }
+    return false;
 }
 
 /* A nested exec on one path waits for itself; only the user can know whether that was meant. */
 static void warn_if_nested(const struct exec *exec, const zklock_contender *holder)
 {
-    const char *path = getenv("ZKLOCK_PATH");
-    const char *name = getenv("ZKLOCK_CONTENDER");
+    const char *paths = getenv("ZKLOCK_PATH");
+    const char *names = getenv("ZKLOCK_CONTENDER");
 
-    if (path && name && strcmp(path, exec->options->path) == 0 && strcmp(name, holder->name) == 0)
-        message_warn("%s is held by the zklock exec under which this one runs: it waits for itself", path);
+    if (paths && names && has_word(names, holder->name) &&
+        (strcmp(paths, exec_current_path(exec)) == 0 || has_word(paths, exec_current_path(exec))))
+        message_warn("%s is held by the zklock exec under which this one runs: it waits for itself",
+                     exec_current_path(exec));
 }
 
 /* The first contender that is not our own, or NULL. */
@@ -124,7 +149,7 @@ static const zklock_contender *first_other(const struct exec *exec, const zklock
 {
     char own[512];
 
-    zklock_contender_name(exec->lock, own, sizeof(own));
+    zklock_contender_name(exec_current_lock(exec), own, sizeof(own));
     for (size_t i = 0; i < queue->count; i++) {
         if (own[0] == '\0' || strcmp(queue->contenders[i].name, own) != 0)
             return &queue->contenders[i];
@@ -132,15 +157,14 @@ static const zklock_contender *first_other(const struct exec *exec, const zklock
     return NULL;
 }
 
-/* Writes "held by ..." or an empty text, when nobody is there any more or no server answers in time. */
-static void describe_holder(const struct exec *exec, bool warns_if_nested, char *buffer, size_t size)
+void exec_describe_holder(const struct exec *exec, bool warns_if_nested, char *buffer, size_t size)
 {
     const zklock_contender *holder;
     zklock_queue *queue;
     int used;
 
     buffer[0] = '\0';
-    if (zklock_queue_read(exec->session, exec->options->path, HOLDER_LIMIT_MS, &queue) != ZKLOCK_OK)
+    if (zklock_queue_read(exec->session, exec_current_path(exec), HOLDER_LIMIT_MS, &queue) != ZKLOCK_OK)
         return;
     holder = first_other(exec, queue);
     if (holder) {
@@ -152,26 +176,17 @@ static void describe_holder(const struct exec *exec, bool warns_if_nested, char 
     zklock_queue_free(queue);
 }
 
-static void tell_wait(const struct exec *exec)
-{
-    char holder[512];
-
-    describe_holder(exec, true, holder, sizeof(holder));
-    if (holder[0])
-        message_story("waiting; %s is %s", exec->options->path, holder);
-}
-
 /* Says why the lock was not had, and returns the exit status for it. */
 static int fail(const struct exec *exec, zklock_status status)
 {
-    const char *path = exec->options->path;
+    const char *path = exec_current_path(exec);
     char detail[512];
     char waited[32];
 
     switch (status) {
     case ZKLOCK_BUSY:
     case ZKLOCK_TIMEOUT:
-        describe_holder(exec, false, detail, sizeof(detail));
+        exec_describe_holder(exec, false, detail, sizeof(detail));
         number_print_seconds(exec->options->wait_ms, waited, sizeof(waited));
         if (exec->options->wait_ms > 0)
             message_error("%s: not acquired within %s s: %s", path, waited,
@@ -187,75 +202,100 @@ static int fail(const struct exec *exec, zklock_status status)
         message_error("%s: %s: %s", path, zklock_status_text(status), detail[0] ? detail : "no answer");
         return EXIT_NO_SERVER;
     default:
-        zklock_detail(exec->lock, detail, sizeof(detail));
+        zklock_detail(exec_current_lock(exec), detail, sizeof(detail));
         message_error("%s: %s%s%s", path, zklock_status_text(status), detail[0] ? ": " : "", detail);
         return zklock_status_exit(status);
     }
+}
+
+/* Whether a lock that was granted before the present one has been lost again. */
+static bool has_lost_earlier(const struct exec *exec)
+{
+    for (int i = 0; i < exec->current; i++) {
+        if (!zklock_is_held(exec->hold.locks[i]))
+            return true;
+    }
+    return false;
 }
 
 /* Waits for the result or a signal. Returns EXEC_GOES_ON with the result in *out_status, or the
  * exit status. */
 static int await_result(struct exec *exec, zklock_status *out_status)
 {
-    struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->lock_fd, POLLIN, 0}};
-    int64_t hint_at_ms = clock_boottime_ms() + HINT_AFTER_MS;
+    struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->hold.fd, POLLIN, 0}};
+    struct progress progress;
 
+    progress_begin(&progress);
     for (;;) {
         int number = pending_end_signal(exec);
 
         if (number)
             return end_by_signal(exec, number);
         keeper_tell_session(&exec->keeper, exec->session);
-        zklock_fd_clear(exec->lock);
-        *out_status = zklock_result(exec->lock);
+        hold_clear_fd(&exec->hold);
+        *out_status = zklock_result(exec_current_lock(exec));
+        if (*out_status == ZKLOCK_PENDING && has_lost_earlier(exec)) {
+            zklock_cancel(exec_current_lock(exec));
+            *out_status = ZKLOCK_LOST;
+        }
         if (*out_status != ZKLOCK_PENDING)
             return EXEC_GOES_ON;
-        if (hint_at_ms != INT64_MAX && left_ms(hint_at_ms) == 0) {
-            tell_wait(exec);
-            hint_at_ms = INT64_MAX;
-        }
-        poll(descriptors, 2, hint_at_ms == INT64_MAX ? -1 : (int)left_ms(hint_at_ms));
+        progress_turn(&progress, exec);
+        poll(descriptors, 2, progress.next_ms == INT64_MAX ? -1 : (int)left_ms(progress.next_ms));
     }
 }
 
 bool exec_lease_is_short(const struct exec *exec)
 {
-    return zklock_remaining_ms(exec->lock) <= exec->grace_ms + exec->reserve_ms;
+    return hold_remaining_ms(&exec->hold) <= exec->grace_ms + exec->reserve_ms;
 }
 
 /* A grant may come at the end of a lease. Waits for the next heartbeat, which lengthens it; false: it was
  * lost. */
 static int await_lease(struct exec *exec, bool *out_is_held)
 {
-    struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->lock_fd, POLLIN, 0}};
+    struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->hold.fd, POLLIN, 0}};
 
-    while (zklock_is_held(exec->lock) && exec_lease_is_short(exec)) {
+    while (hold_is_held(&exec->hold) && exec_lease_is_short(exec)) {
         int number = pending_end_signal(exec);
 
         if (number)
             return end_by_signal(exec, number);
-        zklock_fd_clear(exec->lock);
+        hold_clear_fd(&exec->hold);
         poll(descriptors, 2, CONNECT_SLICE_MS);
     }
-    *out_is_held = zklock_is_held(exec->lock);
+    *out_is_held = hold_is_held(&exec->hold);
     return EXEC_GOES_ON;
 }
 
-/* One acquire. *out_is_held stays false when the lock was granted and lost again before the command could
- * start. */
-static int acquire_once(struct exec *exec, bool *out_is_held)
+/* Acquires the current lock. Returns EXEC_GOES_ON with what came of it in *out_status, or the exit status. */
+static int acquire_current(struct exec *exec, zklock_status *out_status)
 {
     int64_t limit_ms = exec->options->is_nonblocking ? 0 : left_ms(exec->deadline_ms);
-    zklock_status status = zklock_acquire_start(exec->lock, limit_ms == INT64_MAX ? -1 : limit_ms);
     int exit_status;
 
-    if (status != ZKLOCK_OK)
-        return fail(exec, status);
-    exit_status = await_result(exec, &status);
-    if (exit_status != EXEC_GOES_ON)
+    *out_status = zklock_acquire_start(exec_current_lock(exec), limit_ms == INT64_MAX ? -1 : limit_ms);
+    if (*out_status != ZKLOCK_OK)
+        return fail(exec, *out_status);
+    exit_status = await_result(exec, out_status);
+    progress_end();
+    if (exit_status != EXEC_GOES_ON || *out_status == ZKLOCK_OK || *out_status == ZKLOCK_LOST)
         return exit_status;
-    if (status != ZKLOCK_OK)
-        return fail(exec, status);
+    return fail(exec, *out_status);
+}
+
+/* All locks in their order, which is everybody's. *out_is_held stays false when one was granted and lost again before
+ * the command could start. */
+static int acquire_once(struct exec *exec, bool *out_is_held)
+{
+    for (exec->current = 0; exec->current < exec->hold.count; exec->current++) {
+        zklock_status status;
+        int exit_status = acquire_current(exec, &status);
+
+        if (exit_status != EXEC_GOES_ON || status != ZKLOCK_OK)
+            return exit_status;
+    }
+    exec->current = exec->hold.count - 1;
     return await_lease(exec, out_is_held);
 }
 
@@ -275,6 +315,6 @@ int exec_acquire(struct exec *exec)
         if (exit_status != EXEC_GOES_ON || is_held)
             return exit_status;
         message_story("lost again before the command was started; queueing afresh");
-        (void)!zklock_release(exec->lock, CLEAN_UP_MS);
+        hold_release(&exec->hold, CLEAN_UP_MS);
     }
 }

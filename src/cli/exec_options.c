@@ -8,9 +8,11 @@
 #include "commands.h"
 #include "message.h"
 
+enum { MOST_PATHS = 64 };
+
 static const char help[] =
-    "Usage: zklock exec [OPTION]... PATH -- COMMAND [ARG...]\n"
-    "Runs COMMAND while holding the lock PATH. Options:\n"
+    "Usage: zklock exec [OPTION]... PATH... -- COMMAND [ARG...]\n"
+    "Runs COMMAND while holding the lock PATH, or all of several. Options:\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "  -n, --nonblock              fail at once if somebody is ahead\n"
@@ -19,6 +21,7 @@ static const char help[] =
     "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
     "      --stop-signal SIG       default TERM  --on-loss stop|warn  default stop\n"
     "      --revoke-signal SIG     for COMMAND when zklock revoke asks; default: none\n"
+    "      --once-per SECS         not if it ran with success so long ago, anywhere\n"
     "      --min-hold SECS         keep the lock at least so long\n"
     "      --kill-leftovers        end background processes that COMMAND leaves\n"
     "      --no-guard              without the keeper process (see below)\n"
@@ -32,6 +35,26 @@ static const char help[] =
     "69 no server; 77 denied; 79 lock lost, COMMAND stopped; 126, 127 not executed.\n"
     "When zklock is killed or frozen, its keeper kills COMMAND and what it started.\n"
     "When all freezes, nobody does: let data check ZKLOCK_TOKEN.\n";
+
+static const char elect_help[] =
+    "Usage: zklock elect [OPTION]... PATH -- COMMAND [ARG...]\n"
+    "Keeps campaigning for the lock PATH: starts COMMAND as leader, stops it when the\n"
+    "lock is lost, and campaigns again, after a pause that grows with each loss. Ends\n"
+    "with COMMAND's status when COMMAND ends by itself. Options:\n"
+    "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
+    "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
+    "  -n, --nonblock              end if somebody else is the leader\n"
+    "  -w, --wait SECS             end if not elected by then, in each campaign\n"
+    "  -E, --conflict-exit-code N  exit status of both; default 1\n"
+    "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
+    "      --stop-signal SIG       default TERM\n"
+    "      --revoke-signal SIG     for COMMAND when zklock revoke asks; default: none\n"
+    "  --min-hold, --kill-leftovers, --no-guard, --label, --style,\n"
+    "  --persistent-parent, --lease, --tick-time: as of zklock exec\n"
+    "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
+    "COMMAND finds what zklock exec gives. Exit status: COMMAND's own; else as of\n"
+    "zklock exec, but that a loss (79) and, after the first campaign, servers that\n"
+    "cannot be reached (69) are no end.\n";
 
 static const struct option_choice styles[] = {
     {"curator", ZKLOCK_STYLE_CURATOR},
@@ -88,6 +111,7 @@ static enum options_result read_table(int argc, char **argv, struct exec_options
         {"revoke-signal", 0, OPTION_SIGNAL, &options->revoke_signal, {0, 0}, NULL},
         {"on-loss", 0, OPTION_CHOICE, &options->on_loss, {0, 0}, loss_choices},
         {"min-hold", 0, OPTION_SECONDS, &options->min_hold_ms, OPTIONS_WAIT_RANGE, NULL},
+        {"once-per", 0, OPTION_SECONDS, &options->once_per_ms, {1, INT64_C(315360000000)}, NULL},
         {"kill-leftovers", 0, OPTION_FLAG, &options->kills_leftovers, {0, 0}, NULL},
         {"guard", 0, OPTION_FLAG, &options->is_guarded, {0, 0}, NULL},
         {"no-guard", 0, OPTION_FLAG, &options->is_unguarded, {0, 0}, NULL},
@@ -110,43 +134,120 @@ static bool check_grace(const struct exec_options *options)
         return true;
     number_print_seconds(most_ms, most, sizeof(most));
     message_usage(
-        "exec: option -k, --kill-after: more than 0.3 of the session timeout leaves no time to stop the "
+        "%s: option -k, --kill-after: more than 0.3 of the session timeout leaves no time to stop the "
         "command inside the lease; give at most %s, or a longer -T",
-        most);
+        options->subcommand, most);
     return false;
 }
 
-static bool check_label(const char *label)
+static bool check_label(const struct exec_options *options)
 {
+    const char *label = options->label;
+
     if (!label || strlen(label) <= 200)
         return true;
-    message_usage("exec: option --label: %zu bytes; give at most 200", strlen(label));
+    message_usage("%s: option --label: %zu bytes; give at most 200", options->subcommand, strlen(label));
     return false;
+}
+
+/* A leader that goes on after the loss is what an election must prevent; and it is to be elected, not to run once. */
+static bool check_election(const struct exec_options *options)
+{
+    const char *misfit = options->on_loss == ON_LOSS_WARN ? "--on-loss warn" : "--once-per";
+
+    if (!options->is_electing || (options->on_loss == ON_LOSS_STOP && options->once_per_ms == 0))
+        return true;
+    message_usage("elect: option %s has no sense in an election; use zklock exec", misfit);
+    return false;
+}
+
+/* The stamp outlives the contenders, so its node must as well. */
+static bool check_once(struct exec_options *options)
+{
+    if (options->once_per_ms > 0 && options->path_count > 1) {
+        message_usage("exec: option --once-per keeps its stamp at the path; give one path");
+        return false;
+    }
+    options->persistent_parent |= options->once_per_ms > 0;
+    return true;
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Everybody who takes several locks takes them in one order, so that nobody waits for each other. */
+static bool sort_paths(struct exec_options *options)
+{
+    qsort(options->paths, (size_t)options->path_count, sizeof(char *), compare_paths);
+    for (int i = 0; i < options->path_count; i++) {
+        if (i > 0 && strcmp(options->paths[i - 1], options->paths[i]) == 0) {
+            message_usage("exec: path '%s' was given twice; a lock cannot be waited for by its holder",
+                          options->paths[i]);
+            return false;
+        }
+        if (options->path_count > 1 && strchr(options->paths[i], ' ')) {
+            message_usage("exec: path '%s': a blank cannot stand in one of several paths, since ZKLOCK_PATH has blanks "
+                          "between them", options->paths[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool take_paths(struct exec_options *options, const struct words *words)
+{
+    size_t size = 1;
+
+    for (int i = 0; i < words->count; i++)
+        size += strlen(words->items[i]) + 1;
+    options->paths = calloc((size_t)words->count, sizeof(char *));
+    options->path = calloc(1, size);
+    if (!options->paths || !options->path) {
+        message_error("out of memory");
+        return false;
+    }
+    for (int i = 0; i < words->count; i++)
+        options->paths[options->path_count++] = words->items[i];
+    if (!sort_paths(options))
+        return false;
+    for (int i = 0; i < words->count; i++) {
+        strcat(options->path, i ? " " : "");
+        strcat(options->path, options->paths[i]);
+    }
+    return true;
+}
+
+void exec_options_clear(struct exec_options *options)
+{
+    free(options->paths);
+    free(options->path);
 }
 
 static bool check(struct exec_options *options, const struct words *words)
 {
     if (!options->command) {
-        message_usage("exec: the command is missing; put it behind --, as in: zklock exec PATH -- COMMAND");
+        message_usage("%s: the command is missing; put it behind --, as in: zklock %s PATH -- COMMAND",
+                      options->subcommand, options->subcommand);
         return false;
     }
     if (!options->command[0] || options->command[0][0] == '\0') {
-        message_usage("exec: the command behind -- is missing");
+        message_usage("%s: the command behind -- is missing", options->subcommand);
         return false;
     }
-    if (!options_check_paths("exec", words, 1))
+    if (!options_check_paths(options->subcommand, words, options->is_electing ? 1 : MOST_PATHS) || !take_paths(options, words))
         return false;
     if (options->is_nonblocking && options->wait_ms >= 0) {
-        message_usage("exec: options -n and -w contradict each other; give one of them");
+        message_usage("%s: options -n and -w contradict each other; give one of them", options->subcommand);
         return false;
     }
     if (options->is_guarded && options->is_unguarded) {
         message_usage("exec: options --guard and --no-guard contradict each other; give one of them");
         return false;
     }
-    options->path = words->items[0];
-    return check_grace(options) && check_label(options->label) &&
-           common_options_settle("exec", &options->common);
+    return check_grace(options) && check_label(options) && check_once(options) && check_election(options) &&
+           common_options_settle(options->subcommand, &options->common);
 }
 
 enum options_result exec_options_read(int argc, char **argv, struct exec_options *out_options)
@@ -159,9 +260,11 @@ enum options_result exec_options_read(int argc, char **argv, struct exec_options
         return OPTIONS_WRONG;
     }
     init(out_options);
+    out_options->subcommand = argv[0];
+    out_options->is_electing = strcmp(argv[0], "elect") == 0;
     out_options->command = find_command(&argc, argv);
     result = read_table(argc, argv, out_options, &words);
-    if (result == OPTIONS_WANT_HELP && commands_print(help) != 0)
+    if (result == OPTIONS_WANT_HELP && commands_print(out_options->is_electing ? elect_help : help) != 0)
         result = OPTIONS_WRONG;
     else if (result == OPTIONS_READ && !check(out_options, &words))
         result = OPTIONS_WRONG;

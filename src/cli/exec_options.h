@@ -7,12 +7,15 @@
 enum on_loss { ON_LOSS_STOP, ON_LOSS_WARN };
 
 struct exec_options {
+    const char *subcommand; /* "exec" or "elect" */
+    bool is_electing;
     struct common_options common;
     bool is_nonblocking;
     int64_t wait_ms;       /* negative: no limit */
     int64_t conflict_exit;
     int64_t grace_ms;      /* negative: by the session timeout */
     int64_t min_hold_ms;
+    int64_t once_per_ms;   /* 0: always */
     int stop_signal;
     int revoke_signal;     /* 0: none */
     int on_loss;
@@ -22,12 +25,16 @@ struct exec_options {
     bool kills_leftovers;
     bool is_guarded;       /* a keeper is asked for */
     bool is_unguarded;     /* and not to be had */
-    const char *path;
+    const char **paths;    /* sorted, each once */
+    int path_count;
+    char *path;            /* all of them, a blank between them: for messages and for ZKLOCK_PATH */
     char **command;        /* argv of the command, NULL-terminated */
 };
 
 /* Reads and checks everything that can be checked without a server. Prints the help if it is asked for. */
 enum options_result exec_options_read(int argc, char **argv, struct exec_options *out_options);
+
+void exec_options_clear(struct exec_options *options);
 
 /* The longest time between stop signal and KILL that leaves room inside the lease. */
 int64_t exec_options_most_grace_ms(int64_t session_timeout_ms);

@@ -80,7 +80,7 @@ static void take_signals(struct run *run)
 static void await_event(struct run *run)
 {
     struct pollfd descriptors[] = {{run->guard.exec->signal_fd, POLLIN, 0},
-                                   {run->guard.exec->lock_fd, POLLIN, 0},
+                                   {run->guard.exec->hold.fd, POLLIN, 0},
                                    {run->timer_fd, POLLIN, 0},
                                    {run->guard.exec->keeper.fd, POLLIN, 0}};
     uint64_t expirations;
@@ -89,7 +89,7 @@ static void await_event(struct run *run)
     if (descriptors[3].revents)
         hear_of_job(run);
     if (descriptors[1].revents)
-        zklock_fd_clear(run->guard.exec->lock);
+        hold_clear_fd(&run->guard.exec->hold);
     if (descriptors[2].revents && read(run->timer_fd, &expirations, sizeof(expirations)) < 0)
         return;
 }
@@ -98,7 +98,7 @@ static void await_event(struct run *run)
 static void pass_revocation_on(struct run *run)
 {
     const struct exec_options *options = run->guard.exec->options;
-    unsigned revocations = zklock_revocations(run->guard.exec->lock);
+    unsigned revocations = hold_revocations(&run->guard.exec->hold);
 
     if (revocations == run->revocations || run->guard.phase != GUARD_RUNNING)
         return;

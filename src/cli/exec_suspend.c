@@ -25,26 +25,35 @@ static void await_stop(const struct exec *exec, struct job *job)
 
 /* Asks a server whether our contender is still there. No answer leaves it to the lease, which the clock
  * knows. */
-static bool is_still_queued(struct exec *exec)
+static bool is_queued_at(const struct exec *exec, int index)
 {
     char own[512];
     zklock_queue *queue;
     bool is_there = false;
 
-    zklock_contender_name(exec->lock, own, sizeof(own));
-    if (zklock_queue_read(exec->session, exec->options->path, QUESTION_LIMIT_MS, &queue) != ZKLOCK_OK)
-        return zklock_is_held(exec->lock);
+    zklock_contender_name(exec->hold.locks[index], own, sizeof(own));
+    if (zklock_queue_read(exec->session, exec->options->paths[index], QUESTION_LIMIT_MS, &queue) != ZKLOCK_OK)
+        return hold_is_held(&exec->hold);
     for (size_t i = 0; i < queue->count; i++)
         is_there = is_there || strcmp(queue->contenders[i].name, own) == 0;
     zklock_queue_free(queue);
     return is_there;
 }
 
+static bool is_still_queued(const struct exec *exec)
+{
+    for (int i = 0; i < exec->hold.count; i++) {
+        if (!is_queued_at(exec, i))
+            return false;
+    }
+    return true;
+}
+
 static void warn_of_ageing(const struct exec *exec)
 {
     char left[32];
 
-    number_print_seconds(zklock_remaining_ms(exec->lock), left, sizeof(left));
+    number_print_seconds(hold_remaining_ms(&exec->hold), left, sizeof(left));
     message_warn(
         "stopped; the session goes on ageing: unless continued within %s s the lock is lost and the command "
         "will be killed",
@@ -79,8 +88,8 @@ bool exec_suspend(struct exec *exec, struct job *job, struct terminal *terminal)
     terminal_take_back(terminal);
     warn_of_ageing(exec);
     stop_ourselves(was_by_key);
-    if (!zklock_is_held(exec->lock) || exec_lease_is_short(exec) || !is_still_queued(exec) ||
-        !zklock_is_held(exec->lock))
+    if (!hold_is_held(&exec->hold) || exec_lease_is_short(exec) || !is_still_queued(exec) ||
+        !hold_is_held(&exec->hold))
         return false;
     if (had_terminal || terminal_suits_command(terminal))
         terminal_give(terminal, job->child.pid);

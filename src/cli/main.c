@@ -12,7 +12,7 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"exec", exec_main},     {"status", status_main}, {"list", list_main},     {"wait", wait_main},
+    {"exec", exec_main},     {"elect", elect_main},   {"status", status_main}, {"list", list_main},     {"wait", wait_main},
     {"verify", verify_main}, {"revoke", revoke_main}, {"break", break_main},   {"doctor", doctor_main},
     {"server", server_main}, {"demo", demo_main},
 };
@@ -22,6 +22,7 @@ static const char help[] =
     "A distributed lock on Apache ZooKeeper.\n"
     "\n"
     "  exec PATH -- COMMAND [ARG...]   run COMMAND while holding the lock PATH\n"
+    "  elect PATH -- COMMAND [ARG...]  the same as leader, and again after each loss\n"
     "  status PATH...                  who holds it, and who waits, in order\n"
     "  list [PATH]                     all locks below PATH, one line each\n"
     "  wait PATH                       return when nobody holds it\n"

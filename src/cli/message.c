@@ -2,7 +2,7 @@
 
 #include <poll.h>
 #include <stdarg.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,12 @@
 #include "safe_text.h"
 
 /* A line fits into a pipe at once (PIPE_BUF). */
-enum { RAW_SIZE = 2048, LINE_SIZE = 4096, PATIENCE_MS = 100 };
+enum { RAW_SIZE = 2048, LINE_SIZE = 4096, PATIENCE_MS = 100, PROGRESS_COLUMNS = 79 };
+
+#define LINE_CLEARED "\r\x1b[K"
+
+/* Whether the cursor stands behind a line of progress. */
+static atomic_bool has_progress;
 
 /* Set once, before a second thread exists. */
 static enum message_level shown_level = MESSAGE_NORMAL;
@@ -55,7 +60,8 @@ static void write_line(const char *prefix, const char *format, va_list arguments
     size_t used;
 
     vsnprintf(raw, sizeof(raw), format, arguments);
-    used = (size_t)snprintf(line, sizeof(line), "zklock: %s", prefix);
+    used = (size_t)snprintf(line, sizeof(line), "%szklock: %s",
+                            atomic_exchange(&has_progress, false) ? LINE_CLEARED : "", prefix);
     used += safe_text(raw, strlen(raw), line + used, sizeof(line) - used - 1);
     line[used++] = '\n';
     if (is_writable() && write(STDERR_FILENO, line, used) < 0)
@@ -95,4 +101,35 @@ void message_story(const char *format, ...)
         return;
     snprintf(prefix, sizeof(prefix), "+%.3f s: ", (double)(monotonic_ms() - start_ms) / 1000);
     WRITE_FORMATTED(prefix);
+}
+
+bool message_shows_progress(void)
+{
+    return shown_level == MESSAGE_NORMAL && isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
+void message_progress(const char *format, ...)
+{
+    char raw[RAW_SIZE];
+    char text[RAW_SIZE];
+    char line[LINE_SIZE];
+    va_list arguments;
+    int used;
+
+    va_start(arguments, format);
+    vsnprintf(raw, sizeof(raw), format, arguments);
+    va_end(arguments);
+    safe_text(raw, strlen(raw), text, sizeof(text));
+    safe_text_cut(text, PROGRESS_COLUMNS - (int)strlen("zklock: "));
+    used = snprintf(line, sizeof(line), LINE_CLEARED "zklock: %s", text);
+    atomic_store(&has_progress, true);
+    if (is_writable() && write(STDERR_FILENO, line, (size_t)used) < 0)
+        return;
+}
+
+void message_progress_end(void)
+{
+    if (atomic_exchange(&has_progress, false) && is_writable() &&
+        write(STDERR_FILENO, LINE_CLEARED, strlen(LINE_CLEARED)) < 0)
+        return;
 }

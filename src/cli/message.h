@@ -5,6 +5,7 @@
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum message_level {
@@ -24,5 +25,11 @@ void message_usage(const char *format, ...) __attribute__((format(printf, 1, 2))
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_story(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A line that is drawn anew, and goes before any other is written: where standard error is the terminal in whose
+ * foreground we are, and the level is normal. */
+bool message_shows_progress(void);
+void message_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_progress_end(void);
 
 #endif

@@ -108,7 +108,7 @@ zklock_status zkl_question_ask(zklock_session *session, const struct zkl_questio
     if (strcmp(question->path, "/") == 0 && chroot[0] == '\0' && !question->root_is_meant) {
         status = ZKLOCK_BAD_ARGUMENT;
     } else {
-        char *full = full_path(chroot, question->path);
+        char *full = full_path(question->path_is_full ? "" : chroot, question->path);
         status = full ? ask_until_answered(query, question, full) : ZKLOCK_NO_MEMORY;
         free(full);
     }

@@ -15,6 +15,7 @@ struct zkl_question {
     const char *path; /* below the session's chroot */
     zkl_question_fn *once;
     void *context;
+    bool path_is_full;  /* it has the chroot in front already */
     bool root_is_meant; /* "/" without a chroot is no lock, but all locks are below it */
 };
 

@@ -48,7 +48,12 @@ static void exec_needs_one_path_and_a_command(void)
     EXPECT("the command behind -- is missing", "exec", "/l", "--");
     EXPECT("the command behind -- is missing", "exec", "/l", "--", "");
     EXPECT("the lock's path is missing", "exec", "--", "true");
-    EXPECT("'/b': too many paths", "exec", "/a", "/b", "--", "true");
+    EXPECT("path '/a' was given twice", "exec", "/a", "/b", "/a", "--", "true");
+    EXPECT("path '/b c': a blank", "exec", "/a", "/b c", "--", "true");
+    EXPECT("--once-per keeps its stamp at the path; give one", "exec", "--once-per", "9", "/a", "/b", "--", "true");
+    EXPECT("'/b': too many paths", "elect", "/a", "/b", "--", "true");
+    EXPECT("--on-loss warn has no sense in an election", "elect", "--on-loss", "warn", "/a", "--", "true");
+    EXPECT("--once-per has no sense in an election", "elect", "--once-per", "9", "/a", "--", "true");
 }
 
 static void bad_paths_name_the_place(void)
@@ -120,14 +125,11 @@ static void unknown_options_are_refused(void)
 /* Options that are not there yet must not look as if they were. */
 static void options_to_come_are_refused(void)
 {
-    static const char *const to_come[] = {"-s",      "--shared",    "-p",    "--permits",       "--once-per",
+    static const char *const to_come[] = {"-s",      "--shared",    "-p",    "--permits",
                                           "--auth-file", "--acl", "--watch"};
-    static const char *const subcommands[] = {"elect"};
 
     for (size_t i = 0; i < sizeof(to_come) / sizeof(to_come[0]); i++)
         EXPECT("unknown option", "exec", to_come[i], "/l", "--", "true");
-    for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++)
-        EXPECT("unknown subcommand", subcommands[i], "/l");
 }
 
 static void usage_errors_are_told_under_quiet_too(void)
@@ -165,6 +167,7 @@ static void help_fits_a_screen(void)
 {
     expect_help(NULL);
     expect_help("exec");
+    expect_help("elect");
     expect_help("status");
     expect_help("wait");
     expect_help("list");

@@ -1,0 +1,44 @@
+#include "once.h"
+
+#include "message.h"
+
+enum { LIMIT_MS = 10000 };
+
+static int fail(const struct exec *exec, const char *what, zklock_status status)
+{
+    if (status == ZKLOCK_REFUSED)
+        message_error("%s: there are data of somebody else at the path, where --once-per would keep its stamp",
+                      exec->options->path);
+    else
+        message_error("%s: cannot %s the stamp of --once-per: %s", exec->options->path, what,
+                      zklock_status_text(status));
+    return zklock_status_exit(status);
+}
+
+int once_check(struct exec *exec)
+{
+    int64_t age_ms;
+    zklock_status status;
+    char age[32];
+
+    if (exec->options->once_per_ms == 0)
+        return EXEC_GOES_ON;
+    status = zklock_stamp_age(exec->hold.locks[0], LIMIT_MS, &age_ms);
+    if (status != ZKLOCK_OK)
+        return fail(exec, "read", status);
+    if (age_ms < 0 || age_ms >= exec->options->once_per_ms)
+        return EXEC_GOES_ON;
+    number_print_seconds(age_ms / 1000 * 1000, age, sizeof(age));
+    message_story("%s: it has run %s s ago; not again", exec->options->path, age);
+    return 0;
+}
+
+int once_note(struct exec *exec)
+{
+    zklock_status status;
+
+    if (exec->options->once_per_ms == 0)
+        return 0;
+    status = zklock_stamp_write(exec->hold.locks[0], LIMIT_MS);
+    return status == ZKLOCK_OK ? 0 : fail(exec, "write", status);
+}
