@@ -28,7 +28,23 @@ file(RELATIVE_PATH zklock_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${
 configure_file("${CMAKE_CURRENT_LIST_DIR}/zklock.pc.in" zklock.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/zklock.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
+# zklock(3) is made of the header's text, where there is a Python to do it.
+find_program(zklock_python NAMES python3 PATHS /usr/bin)
+mark_as_advanced(zklock_python)
+if(zklock_python)
+    add_custom_command(OUTPUT zklock.3
+        COMMAND "${zklock_python}" "${PROJECT_SOURCE_DIR}/scripts/manual" "${CMAKE_CURRENT_BINARY_DIR}/zklock.3"
+        DEPENDS "${PROJECT_SOURCE_DIR}/scripts/manual" "${PROJECT_SOURCE_DIR}/include/zklock.h")
+    add_custom_target(zklock_manual ALL DEPENDS zklock.3)
+    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/zklock.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3")
+endif()
+install(FILES "${PROJECT_SOURCE_DIR}/man/zklock-protocol.7" DESTINATION "${CMAKE_INSTALL_MANDIR}/man7")
+
 if(ZKLOCK_BUILD_CLI)
+    install(FILES "${PROJECT_SOURCE_DIR}/completion/zklock.bash"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME zklock)
+    install(FILES "${PROJECT_SOURCE_DIR}/completion/_zklock"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
     install(TARGETS zklock_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
     install(FILES "${PROJECT_SOURCE_DIR}/man/zklock.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 endif()

@@ -1,0 +1,57 @@
+# bash completion for zklock(1)                                            -*- shell-script -*-
+
+_zklock()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} subcommand=${COMP_WORDS[1]}
+    local common="--servers --session-timeout --connect-timeout --lease --tick-time --verbose --quiet --help --version"
+    local own words i
+    COMPREPLY=()
+
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        words="exec elect status list wait verify revoke break doctor server demo --help --version"
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+        return
+    fi
+    # Behind "--" stands a command with completions of its own.
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        if [ "${COMP_WORDS[i]}" = -- ]; then
+            if [ $((i + 1)) -eq "$COMP_CWORD" ]; then
+                mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+            elif declare -F _command_offset >/dev/null; then
+                _command_offset $((i + 1))
+            else
+                mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            fi
+            return
+        fi
+    done
+    case $prev in
+    --lease) mapfile -t COMPREPLY < <(compgen -W "strict standalone cheap" -- "$cur"); return ;;
+    --on-loss) mapfile -t COMPREPLY < <(compgen -W "stop warn" -- "$cur"); return ;;
+    --style) mapfile -t COMPREPLY < <(compgen -W "curator kazoo" -- "$cur"); return ;;
+    --stop-signal|--revoke-signal)
+        mapfile -t COMPREPLY < <(compgen -W "TERM INT HUP QUIT USR1 USR2 KILL" -- "$cur"); return ;;
+    --dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+    esac
+    case $subcommand in
+    exec) own="--nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --on-loss --min-hold
+        --once-per --kill-leftovers --guard --no-guard --label --style --persistent-parent --" ;;
+    elect) own="--nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --min-hold
+        --kill-leftovers --guard --no-guard --label --style --persistent-parent --" ;;
+    status) own="--json --watch" ;;
+    list|doctor) own="--json" ;;
+    wait) own="--wait" ;;
+    break) own="--contender" ;;
+    server) own="--port --dir"; common="--quiet --help --version" ;;
+    *) own="" ;;
+    esac
+    case $cur in
+    -*) mapfile -t COMPREPLY < <(compgen -W "$own $common" -- "$cur") ;;
+    /*)
+        # Locks that are held or waited for now.
+        words=$(timeout 2 zklock list --connect-timeout 1 -q --json 2>/dev/null | sed -n 's/^ *"path": "\(.*\)",\{0,1\}$/\1/p')
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+        ;;
+    esac
+}
+complete -F _zklock zklock
