@@ -15,6 +15,11 @@ if(ZKLOCK_SANITIZE)
         -fsanitize=${ZKLOCK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(zklock_build_rules INTERFACE -fsanitize=${ZKLOCK_SANITIZE})
 endif()
+if(ZKLOCK_COVERAGE)
+    # Several threads count at once.
+    target_compile_options(zklock_build_rules INTERFACE --coverage -fprofile-update=atomic)
+    target_link_options(zklock_build_rules INTERFACE --coverage)
+endif()
 
 # One layer of the library: an object library that ships in both the shared and the static build.
 function(zklock_layer name)

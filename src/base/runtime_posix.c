@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* Enough for getaddrinfo() and the name services behind it. */
-#define DETACHED_STACK_SIZE (512 * 1024)
+#define DETACHED_STACK_SIZE ((size_t)512 * 1024)
 /* Linux cuts thread names at fifteen characters and refuses longer ones. */
 #define THREAD_NAME_SIZE 16
 

@@ -103,7 +103,7 @@ static bool make_directory(const char *wanted, struct private_server *server)
 static bool answers(int port, const char *question, const char *expected)
 {
     struct sockaddr_in address = loopback(port);
-    struct timeval limit = {ANSWER_LIMIT_MS / 1000, ANSWER_LIMIT_MS % 1000 * 1000};
+    struct timeval limit = {ANSWER_LIMIT_MS / 1000, ANSWER_LIMIT_MS % 1000 * 1000L};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     char answer[8192];
     size_t used = 0;

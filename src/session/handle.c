@@ -304,6 +304,7 @@ void zkl_handle_resolve(zklock_session *session, bool with_probe)
         zkl_session_ref(session);
         session->phase = ZKL_PHASE_RESOLVING;
         if (session->runtime->run_detached(session->runtime, resolve_job, resolution) == ZKLOCK_OK)
+            /* cppcheck-suppress memleak ; the job owns it now */
             return;
         session->refs--;
         free(resolution);

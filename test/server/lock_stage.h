@@ -13,7 +13,7 @@
 #include "recipe/machine.h"
 #include "zklock.h"
 
-enum { STAGE_LIMIT_MS = 30000, STAGE_TIMEOUT_MS = 6000, STAGE_TICK_MS = 500 };
+enum { STAGE_LIMIT_MS = 30000 * ZKLOCK_TEST_SLOWNESS, STAGE_TIMEOUT_MS = 6000, STAGE_TICK_MS = 500 };
 
 struct stage {
     struct zk_server *server;
