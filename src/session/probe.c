@@ -15,7 +15,11 @@ struct attempt {
     int fd;
     int failure;      /* errno; 0: accepted, or not known yet */
     bool is_answered;
+    bool is_closed;   /* accepted, and closed again at once */
 };
+
+/* How long a server may take that closes each connection, having too many of them. */
+#define CLOSED_WITHIN_MS 100
 
 struct probe {
     struct zkl_address addresses[ZKL_SERVERS_MAX];
@@ -40,6 +44,7 @@ static void begin(struct probe *probe, int i)
 
     probe->open_count++;
     attempt->is_answered = false;
+    attempt->is_closed = false;
     attempt->fd = socket(address->socket_address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     probe->polled[i] = (struct pollfd){.fd = attempt->fd, .events = POLLOUT};
     if (attempt->fd < 0)
@@ -63,7 +68,19 @@ static void collect(struct probe *probe)
     }
 }
 
-static void await_answers(struct probe *probe, int limit_ms)
+/* Nobody sends anything before he is spoken to: what can be read is the end. */
+static void collect_closed(struct probe *probe)
+{
+    for (int i = 0; i < probe->count; i++) {
+        if (probe->polled[i].fd < 0 || probe->polled[i].revents == 0)
+            continue;
+        probe->attempts[i].is_closed = true;
+        probe->polled[i].fd = -1;
+        probe->open_count--;
+    }
+}
+
+static void await(struct probe *probe, int limit_ms, void (*collect_outcomes)(struct probe *probe))
 {
     struct zkl_runtime *runtime = zkl_runtime_posix();
     int64_t deadline_ns = runtime->now_ns(runtime) + limit_ms * ZKL_NS_PER_MS;
@@ -75,8 +92,21 @@ static void await_answers(struct probe *probe, int limit_ms)
             break;
         /* Rounded up, so that the last millisecond is slept through and not spun through. */
         if (poll(probe->polled, (nfds_t)probe->count, (int)((left_ns + ZKL_NS_PER_MS - 1) / ZKL_NS_PER_MS)) > 0)
-            collect(probe);
+            collect_outcomes(probe);
     }
+}
+
+static void await_answers(struct probe *probe, int limit_ms)
+{
+    await(probe, limit_ms, collect);
+    probe->open_count = 0;
+    for (int i = 0; i < probe->count; i++) {
+        bool is_accepted = probe->attempts[i].is_answered && !probe->attempts[i].failure;
+
+        probe->polled[i] = (struct pollfd){.fd = is_accepted ? probe->attempts[i].fd : -1, .events = POLLIN};
+        probe->open_count += is_accepted;
+    }
+    await(probe, limit_ms < CLOSED_WITHIN_MS ? limit_ms : CLOSED_WITHIN_MS, collect_closed);
 }
 
 static void say_outcome(const struct probe *probe, int i, int limit_ms, struct zkl_line *line)
@@ -91,6 +121,8 @@ static void say_outcome(const struct probe *probe, int i, int limit_ms, struct z
         zkl_line_append(line, "no answer within %d ms", limit_ms);
     else if (attempt->failure)
         zkl_line_append(line, "%s", strerror_r(attempt->failure, text, sizeof(text)));
+    else if (attempt->is_closed)
+        zkl_line_append(line, "closes connections at once; too many from this host (maxClientCnxns)?");
     else
         zkl_line_append(line, "accepts connections but does not serve");
 }

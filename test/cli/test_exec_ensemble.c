@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLIPS = 4 };
+#ifndef BLIPS
+#define BLIPS 4
+#endif
 
 static struct zk_ensemble *ensemble;
 

@@ -172,18 +172,23 @@ zklock_test_program(NAME test_lock_ensemble LABEL server SOURCES test_lock_ensem
     holder_behind_a_muted_follower_gives_up_first
     holder_behind_a_deaf_follower_gives_up_first
     holder_behind_a_cut_off_follower_gives_up_first
-    holder_at_a_muted_leader_gives_up_first
-    holder_at_a_cut_off_leader_gives_up_first
+    holder_at_a_muted_leader_is_told
+    holder_at_a_cut_off_leader_is_told
     holder_at_a_deaf_leader_is_told
     holder_at_a_leader_that_stands_still_gives_up_first
     holder_at_a_follower_that_stands_still_gives_up_first
-    holder_moves_from_a_muted_server
-    holder_moves_from_a_cut_off_server
+    holder_moves_from_a_muted_follower
+    holder_moves_from_a_cut_off_follower
     each_way_is_found
     lost_answers_leave_one_contender_whoever_serves_next
     limit_during_a_cut_is_kept_and_the_remains_are_removed
     release_during_a_cut_is_done_by_whoever_serves_next
     servers_restarted_in_turn_leave_holder_and_order)
+
+zklock_test_program(NAME test_lock_server LABEL server SOURCES test_lock_server.c LIBS zklock_test_lock_stage
+    TIMEOUT 300 TESTS
+    server_that_was_set_back_gets_fresh_sessions
+    full_disk_of_the_server_is_told_and_outlived)
 
 zklock_test_program(NAME test_lock_handover LABEL server SOURCES test_lock_handover.c LIBS zklock_test_lock_stage TIMEOUT 180 TESTS
     eight_threads_of_one_session_exclude_each_other
@@ -275,6 +280,10 @@ zklock_test_program(NAME test_session_end LABEL server SOURCES test_session_end.
     limit_passes_without_a_server
     what_is_no_key_is_refused)
 
+zklock_test_program(NAME test_lease_partition LABEL server SOURCES test_lease_partition.c LIBS zklock_test_lock_stage
+    PROCESSORS 2 TIMEOUT 400 TESTS
+    strict_rule_alone_holds_in_every_partition)
+
 # The same for a night.
 zklock_test_program(NAME test_lease_night LABEL nightly SOURCES test_lease_live.c LIBS zklock_test_lock_stage
     TIMEOUT 900 TESTS
@@ -295,16 +304,21 @@ zklock_test_program(NAME test_lock_ensemble_night LABEL nightly SOURCES test_loc
     holder_behind_a_muted_follower_gives_up_first
     holder_behind_a_deaf_follower_gives_up_first
     holder_behind_a_cut_off_follower_gives_up_first
-    holder_at_a_muted_leader_gives_up_first
-    holder_at_a_cut_off_leader_gives_up_first
+    holder_at_a_muted_leader_is_told
+    holder_at_a_cut_off_leader_is_told
     holder_at_a_deaf_leader_is_told
     holder_at_a_leader_that_stands_still_gives_up_first
     holder_at_a_follower_that_stands_still_gives_up_first
-    holder_moves_from_a_muted_server
-    holder_moves_from_a_cut_off_server
+    holder_moves_from_a_muted_follower
+    holder_moves_from_a_cut_off_follower
     each_way_is_found
     lost_answers_leave_one_contender_whoever_serves_next
     limit_during_a_cut_is_kept_and_the_remains_are_removed
     release_during_a_cut_is_done_by_whoever_serves_next
     servers_restarted_in_turn_leave_holder_and_order)
 target_compile_definitions(test_lock_ensemble_night PRIVATE ROLLS=10)
+
+zklock_test_program(NAME test_lease_partition_night LABEL nightly SOURCES test_lease_partition.c
+    LIBS zklock_test_lock_stage PROCESSORS 2 TIMEOUT 3600 TESTS
+    strict_rule_alone_holds_in_every_partition)
+target_compile_definitions(test_lease_partition_night PRIVATE PARTITIONS=60)

@@ -12,11 +12,12 @@ enum { ZK_ENSEMBLE_SIZE = 3 };
 
 struct zk_ensemble;
 
-/* Returns when all three serve. options may be NULL; by default syncLimit is 4 ticks and initLimit 10. */
+/* Returns when all three serve. options may be NULL; syncLimit is 4 ticks and initLimit 60. */
 struct zk_ensemble *zk_ensemble_start(const struct zk_server_options *options);
 /* The same with a cable of its own from each server to each other one, which the functions below cut in one direction
- * or both: what is sent is swallowed, no connection is closed. (Who leads is talked over partly beside the cables, but
- * nobody can lead or follow without them.) */
+ * or both: what is sent is swallowed, no connection is closed. Who leads is talked over partly beside the cables, so
+ * that a leader that is cut off may be elected again and again, and nobody serves until it is healed; a follower that
+ * is cut off leaves the other two alone. (For leaders see ensemble/compose.h.) syncLimit is 8 ticks. */
 struct zk_ensemble *zk_ensemble_start_with_cables(const struct zk_server_options *options);
 void zk_ensemble_free(struct zk_ensemble *ensemble);
 
