@@ -245,7 +245,7 @@ static void each_server_is_found_and_the_command_goes_on(void)
     struct process *holder;
 
     observe_all();
-    holder = hold(all_ways, "40");
+    holder = hold(all_ways, "20");
     for (int i = 0; i < MOVES; i++) {
         int up = i % ZK_ENSEMBLE_SIZE;
 
@@ -255,8 +255,7 @@ static void each_server_is_found_and_the_command_goes_on(void)
                 fault_proxy_set_mood(ways[other], FAULT_DOWN);
         }
         fault_proxy_reset_counts(ways[up]);
-        /* Enough beats for a whole lease. */
-        CU_ASSERT_TRUE(fault_proxy_wait_requests(ways[up], FAULT_OP_MULTI, 4, LONG_MS));
+        CU_ASSERT_TRUE(fault_proxy_wait_requests(ways[up], FAULT_OP_MULTI, 2, LONG_MS));
     }
     CU_ASSERT_TRUE(process_is_running(holder));
     process_signal(holder, SIGWINCH);

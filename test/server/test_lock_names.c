@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHORT_TIMEOUT_MS = 8000, LIMIT_MS = 1000, LATENESS_MS = 8000, LONG_MS = 120000, BEATS_OF_A_TIMEOUT = 12 };
+enum { SHORT_TIMEOUT_MS = 8000, LIMIT_MS = 1000, LATENESS_MS = 8000, LONG_MS = 120000, BEATS_OF_A_TIMEOUT = 4 };
 
 #define HOST "zk.example"
 
@@ -55,8 +55,8 @@ static void end(void)
 
 static int questions(void)
 {
-    return odd_resolver_questions(HOST) + odd_resolver_questions("zk0.example") + odd_resolver_questions("zk1.example") +
-           odd_resolver_questions("zk2.example");
+    return odd_resolver_questions(HOST) + odd_resolver_questions("zk0.example") +
+           odd_resolver_questions("zk1.example") + odd_resolver_questions("zk2.example");
 }
 
 static void say_of_all(const char *answer)
@@ -86,7 +86,7 @@ static void check_outage(const char *kind)
     asked = questions();
     say_of_all(kind);
     fault_proxy_reset_counts(stage.proxy);
-    beats = 2 * 3 * BEATS_OF_A_TIMEOUT; /* three timeouts of two sessions */
+    beats = 2 * 3 * BEATS_OF_A_TIMEOUT; /* three timeouts of two sessions: a third of the beats are writes */
     CU_ASSERT_TRUE(fault_proxy_wait_requests(stage.proxy, FAULT_OP_MULTI, beats, LONG_MS));
     CU_ASSERT_FALSE(contender_heard(holder, ZKLOCK_EVENT_SUSPENDED));
     CU_ASSERT_TRUE(zklock_is_held(holder->lock));
