@@ -10,7 +10,7 @@
 #include "fuzz.h"
 #include "session/path.h"
 
-#define MOST_ARGUMENTS 40
+#define MOST_ARGUMENTS 80
 
 /* ---------------------------------------------------------------- what was said, caught on its way out */
 
@@ -70,7 +70,7 @@ struct line {
 static void take_line(struct input *input, const char *subcommand, struct line *out_line)
 {
     *out_line = (struct line){1, {strdup(subcommand)}};
-    while (input->size > 0 && out_line->count < MOST_ARGUMENTS)
+    while (input->size > 0 && out_line->count < MOST_ARGUMENTS / 2)
         out_line->arguments[out_line->count++] = take_text(input, 1200);
 }
 
@@ -162,7 +162,9 @@ static void expect_limits(const struct exec_options *options)
     EXPECT(options->revoke_signal >= 0 && options->revoke_signal <= SIGRTMAX);
     EXPECT(!options->is_guarded || !options->is_unguarded);
     EXPECT(!options->label || strlen(options->label) <= 200);
-    EXPECT(zkl_path_fault(options->path, &position) == NULL);
+    for (int i = 0; i < options->path_count; i++)
+        EXPECT(zkl_path_fault(options->paths[i], &position) == NULL &&
+               (i == 0 || strcmp(options->paths[i - 1], options->paths[i]) < 0));
 }
 
 /* Behind the first "--" stands the command, as it was. */
@@ -207,7 +209,8 @@ static void write_out(const struct exec_options *options, struct line *out_line)
         add(out_line, "--persistent-parent");
     if (options->label)
         add(out_line, "--label=%s", options->label);
-    add(out_line, "%s", options->path);
+    for (int i = 0; i < options->path_count; i++)
+        add(out_line, "%s", options->paths[i]);
     add(out_line, "--");
     add(out_line, "%s", options->command[0]);
 }
@@ -232,6 +235,7 @@ static void expect_same_in_full(const struct exec_options *options)
     EXPECT(again.persistent_parent == options->persistent_parent);
     EXPECT(again.kills_leftovers == options->kills_leftovers);
     EXPECT(strcmp(again.command[0], options->command[0]) == 0);
+    exec_options_clear(&again);
     clear(&line);
 }
 
@@ -252,6 +256,7 @@ static void read_exec(struct input *input)
         expect_command(&line, before, options.command);
         expect_same_in_full(&options);
     }
+    exec_options_clear(&options);
     clear(&line);
 }
 
