@@ -88,13 +88,16 @@ void client_connected(const struct setting *setting, struct world *world, int se
         server_hear(setting, world, server, &client->requests[i]);
 }
 
-/* What was sent before an answer came bears an earlier time, even where the world's time stands still. */
+/* What was sent before a callback ran bears an earlier time, even where the world's time stands still. */
 static int64_t read_clock(const struct setting *setting, struct world *world)
 {
     struct client *client = &world->client;
 
     for (int i = 0; i < client->request_count; i++)
         if (client->requests[i].sent_ns == world_clock(setting, world))
+            client->clock_ns++;
+    for (int i = 0; i < client->note_count; i++)
+        if (client->notes[i].sent_ns == world_clock(setting, world))
             client->clock_ns++;
     return world_clock(setting, world);
 }

@@ -43,6 +43,9 @@ static const char *hear_end(const struct world *world, struct client *client, en
     switch (why) {
     case ZKL_OUTCOME_CANCELLED:
         return client->told & DID_GIVE_UP ? NULL : "cancelled, but nobody did";
+    case ZKL_OUTCOME_LIMIT:
+    case ZKL_OUTCOME_NO_SERVER:
+        return client->told & DID_GIVE_UP ? NULL : "told that the limit passed, but it did not";
     case ZKL_OUTCOME_REMOVED:
         return is_dead_by_operator(world, client) ? NULL : "told as removed, but nobody removed it";
     case ZKL_OUTCOME_BUSY:

@@ -95,8 +95,10 @@ static void list_owner(struct list *list, const struct world *world, int index)
         add(list, STEP_SWEEP, index, 0);
     if (world->give_ups_left == 0)
         return;
-    if (!client->machine.has_result && !(client->told & DID_GIVE_UP))
-        add(list, STEP_GIVE_UP, index, 0);
+    if (!client->machine.has_result && !(client->told & DID_GIVE_UP)) {
+        add(list, STEP_GIVE_UP, index, ZKL_OUTCOME_CANCELLED);
+        add(list, STEP_GIVE_UP, index, ZKL_OUTCOME_LIMIT);
+    }
     if (state == ZKL_HELD || state == ZKL_LOST)
         add(list, STEP_CLOSE, index, 0);
 }
@@ -227,7 +229,7 @@ static void take_of_owner(struct world *world, struct client *client, const stru
     case STEP_GIVE_UP:
         world->give_ups_left--;
         client->told |= DID_GIVE_UP;
-        driver_give_up(world, client, ZKL_OUTCOME_CANCELLED);
+        driver_give_up(world, client, step->argument);
         break;
     case STEP_CLOSE:
         world->give_ups_left--;

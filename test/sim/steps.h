@@ -27,7 +27,7 @@ enum step_kind {
     STEP_ORDINARY_COUNT,
 
     /* What may happen, out of a budget. */
-    STEP_GIVE_UP = STEP_ORDINARY_COUNT,
+    STEP_GIVE_UP = STEP_ORDINARY_COUNT, /* argument: why, cancelled or the limit */
     STEP_CLOSE,
     STEP_EXPIRE, /* free, once the lease is over */
     STEP_CUT,

@@ -53,14 +53,29 @@ static void plant_watch(struct connection *connection, struct znode *node)
     ensemble->listener.on_watch(ensemble->listener.ctx, watch);
 }
 
+/* Whoever of the session planted it. */
+static void forget_watch(const struct connection *connection, struct znode *node)
+{
+    struct watch *next;
+
+    for (struct watch *watch = node->watches; watch; watch = next) {
+        next = watch->next_of_node;
+        if (watch->connection == connection)
+            watch_free(watch);
+    }
+}
+
 static void read_node(struct connection *connection, struct request *request)
 {
     struct server *server = connection->server;
     struct ensemble *ensemble = server->ensemble;
     struct znode *node = tree_find(&ensemble->tree, request->paths[0], server->applied_zxid);
 
-    if (request->op == ZKL_OP_FORGET_WATCH)
+    if (request->op == ZKL_OP_FORGET_WATCH) {
+        if (node)
+            forget_watch(connection, node);
         return;
+    }
     if (!node) {
         connection->own_czxid = 0;
         request->code = ZKL_CODE_NO_NODE;
