@@ -1,3 +1,0 @@
-# lock/attempt.c: what is left behind takes the watch away that others share
-s/^void zkl_attempt_leave_ahead/static void forgotten(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale)\n{\n    (void)reply, (void)is_stale;\n    free(call);\n}\n\n&/
-/^void zkl_attempt_leave_ahead/,/^}/ s/zkl_session_leave_watch(attempt->session, attempt->ahead_path);/{\n        struct zkl_call *call = calloc(1, sizeof *call);\n        struct zkl_request request = {.op = ZKL_OP_FORGET_WATCH, .path = attempt->ahead_path};\n        call->on_reply = forgotten;\n        if (!zkl_session_submit(attempt->session, call, \&request))\n            free(call);\n    }/
