@@ -187,11 +187,21 @@ void zkl_step_on_watched(struct step *step)
     }
 }
 
+/* Of the writer and of the reader in its place, at most one is there. */
+static enum zkl_answer answer_of_both(enum zkl_answer writer, enum zkl_answer reader)
+{
+    if (reader == ZKL_ANSWER_NONE || writer == ZKL_ANSWER_UNKNOWN)
+        return writer;
+    if (reader == ZKL_ANSWER_UNKNOWN || reader >= ZKL_ANSWER_DENIED)
+        return reader;
+    return reader == ZKL_ANSWER_OK ? reader : writer;
+}
+
 void zkl_step_on_deleted(struct step *step)
 {
     struct zkl_machine *machine = step->machine;
 
-    switch (step->event->first) {
+    switch (answer_of_both(step->event->first, step->event->second)) {
     case ZKL_ANSWER_OK:
         zkl_step_finish(step, ZKL_OUTCOME_OK);
         break;
@@ -211,6 +221,46 @@ void zkl_step_on_deleted(struct step *step)
         zkl_step_finish(step, ZKL_OUTCOME_REFUSED);
         break;
     }
+}
+
+static void settle_downgrade(struct step *step, enum zkl_outcome outcome)
+{
+    step->machine->is_downgrading = false;
+    zkl_step_tell(step, ZKL_NOTICE_DOWNGRADED, outcome);
+}
+
+static void become_reader(struct step *step)
+{
+    settle_downgrade(step, ZKL_OUTCOME_OK);
+    step->machine->downgrade_may_be_done = false;
+    step->machine->is_downgraded = true;
+    step->machine->own_is_watched = true;
+}
+
+static void lose_both(struct step *step)
+{
+    step->machine->is_downgrading = false;
+    step->machine->downgrade_may_be_done = false;
+    step->machine->node_is_known = false;
+    zkl_step_lose(step, ZKL_OUTCOME_REMOVED);
+}
+
+/* The transaction is sent again until its fate is known: once the writer is gone it can change nothing any more. */
+void zkl_step_on_downgraded(struct step *step)
+{
+    enum zkl_answer transaction = step->event->first;
+    enum zkl_answer reader = step->event->second;
+
+    if (reader == ZKL_ANSWER_OK && step->event->owner_is_us)
+        become_reader(step);
+    else if (transaction == ZKL_ANSWER_UNKNOWN || reader == ZKL_ANSWER_UNKNOWN)
+        step->machine->downgrade_may_be_done = true;
+    else if (transaction == ZKL_ANSWER_OK && reader != ZKL_ANSWER_NO_NODE)
+        become_reader(step); /* it may not be read: the heartbeat alone tells of its end */
+    else if (transaction == ZKL_ANSWER_OK || transaction == ZKL_ANSWER_NO_NODE)
+        lose_both(step);
+    else
+        settle_downgrade(step, transaction == ZKL_ANSWER_DENIED ? ZKL_OUTCOME_DENIED : ZKL_OUTCOME_REFUSED);
 }
 
 /* Nothing of the flight was applied. */
