@@ -17,6 +17,7 @@ static const char help[] =
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "  -n, --nonblock              fail at once if somebody is ahead\n"
     "  -w, --wait SECS             fail if not held by then, connecting included\n"
+    "  -s, --shared                hold together with others who give -s\n"
     "  -E, --conflict-exit-code N  exit status of both failures; default 1\n"
     "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
     "      --stop-signal SIG       default TERM  --on-loss stop|warn  default stop\n"
@@ -26,7 +27,7 @@ static const char help[] =
     "      --kill-leftovers        end background processes that COMMAND leaves\n"
     "      --no-guard              without the keeper process (see below)\n"
     "      --label TEXT            shown to others; default: COMMAND's name\n"
-    "      --style curator|kazoo   whom to share PATH with; default curator\n"
+    "      --style curator|curator-rw|kazoo  whom to share PATH with\n"
     "      --persistent-parent     make missing parents persistent\n"
     "      --lease strict|standalone|cheap       --tick-time MS  of the servers\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
@@ -58,6 +59,7 @@ static const char elect_help[] =
 
 static const struct option_choice styles[] = {
     {"curator", ZKLOCK_STYLE_CURATOR},
+    {"curator-rw", ZKLOCK_STYLE_CURATOR_RW},
     {"kazoo", ZKLOCK_STYLE_KAZOO},
     {NULL, 0},
 };
@@ -105,6 +107,7 @@ static enum options_result read_table(int argc, char **argv, struct exec_options
     const struct option_rule rules[] = {
         {"nonblock", 'n', OPTION_FLAG, &options->is_nonblocking, {0, 0}, NULL},
         {"wait", 'w', OPTION_SECONDS, &options->wait_ms, OPTIONS_WAIT_RANGE, NULL},
+        {"shared", 's', OPTION_FLAG, &options->is_shared, {0, 0}, NULL},
         {"conflict-exit-code", 'E', OPTION_INTEGER, &options->conflict_exit, {0, 255}, NULL},
         {"kill-after", 'k', OPTION_SECONDS, &options->grace_ms, OPTIONS_WAIT_RANGE, NULL},
         {"stop-signal", 0, OPTION_SIGNAL, &options->stop_signal, {0, 0}, NULL},
