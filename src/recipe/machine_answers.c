@@ -190,11 +190,11 @@ void zkl_step_on_watched(struct step *step)
 /* Of the writer and of the reader in its place, at most one is there. */
 static enum zkl_answer answer_of_both(enum zkl_answer writer, enum zkl_answer reader)
 {
-    if (reader == ZKL_ANSWER_NONE || writer == ZKL_ANSWER_UNKNOWN)
+    bool is_told_by_writer = writer != ZKL_ANSWER_OK && writer != ZKL_ANSWER_NO_NODE;
+
+    if (reader == ZKL_ANSWER_NONE || reader == ZKL_ANSWER_NO_NODE || is_told_by_writer)
         return writer;
-    if (reader == ZKL_ANSWER_UNKNOWN || reader >= ZKL_ANSWER_DENIED)
-        return reader;
-    return reader == ZKL_ANSWER_OK ? reader : writer;
+    return reader;
 }
 
 void zkl_step_on_deleted(struct step *step)
