@@ -237,11 +237,12 @@ static void become_reader(struct step *step)
     step->machine->own_is_watched = true;
 }
 
-static void lose_both(struct step *step)
+/* A reader that may not be looked at may be there all the same: the release deletes both. */
+static void lose_writer(struct step *step, bool reader_may_be_there)
 {
     step->machine->is_downgrading = false;
-    step->machine->downgrade_may_be_done = false;
-    step->machine->node_is_known = false;
+    step->machine->downgrade_may_be_done = reader_may_be_there;
+    step->machine->node_is_known = reader_may_be_there;
     zkl_step_lose(step, ZKL_OUTCOME_REMOVED);
 }
 
@@ -250,15 +251,16 @@ void zkl_step_on_downgraded(struct step *step)
 {
     enum zkl_answer transaction = step->event->first;
     enum zkl_answer reader = step->event->second;
+    bool is_hidden = reader == ZKL_ANSWER_DENIED || reader == ZKL_ANSWER_REFUSED;
 
     if (reader == ZKL_ANSWER_OK && step->event->owner_is_us)
         become_reader(step);
     else if (transaction == ZKL_ANSWER_UNKNOWN || reader == ZKL_ANSWER_UNKNOWN)
         step->machine->downgrade_may_be_done = true;
-    else if (transaction == ZKL_ANSWER_OK && reader != ZKL_ANSWER_NO_NODE)
-        become_reader(step); /* it may not be read: the heartbeat alone tells of its end */
+    else if (transaction == ZKL_ANSWER_OK && is_hidden)
+        become_reader(step); /* the heartbeat alone tells of its end */
     else if (transaction == ZKL_ANSWER_OK || transaction == ZKL_ANSWER_NO_NODE)
-        lose_both(step);
+        lose_writer(step, is_hidden);
     else
         settle_downgrade(step, transaction == ZKL_ANSWER_DENIED ? ZKL_OUTCOME_DENIED : ZKL_OUTCOME_REFUSED);
 }

@@ -147,7 +147,8 @@ static void learn(const struct zkl_event *event)
     else if (event->type == ZKL_EV_DELETED && is_gone(event->first) &&
              (event->second == ZKL_ANSWER_NONE || is_gone(event->second)))
         life.node = NODE_ABSENT;
-    else if (event->type == ZKL_EV_DOWNGRADED && is_gone(event->first) && event->second == ZKL_ANSWER_NO_NODE)
+    else if (event->type == ZKL_EV_DOWNGRADED && is_gone(event->first) &&
+             (event->second == ZKL_ANSWER_NO_NODE || (event->second == ZKL_ANSWER_OK && !event->owner_is_us)))
         life.node = NODE_ABSENT;
     else if (event->type == ZKL_EV_DOWNGRADED && event->second == ZKL_ANSWER_OK && event->owner_is_us)
         life.node = NODE_PRESENT;

@@ -83,6 +83,12 @@ static void reader_that_may_not_be_read_is_one(void)
     answer(ZKL_EV_DOWNGRADED, ZKL_ANSWER_OK, ZKL_ANSWER_DENIED);
     EXPECT_TOLD(ZKL_NOTICE_DOWNGRADED, ZKL_OUTCOME_OK);
     EXPECT_ASK(ZKL_ASK_NOTHING);
+    go_downgrading();
+    answer(ZKL_EV_DOWNGRADED, ZKL_ANSWER_NO_NODE, ZKL_ANSWER_REFUSED);
+    EXPECT_TOLD(ZKL_NOTICE_LOST, ZKL_OUTCOME_REMOVED);
+    tell(ZKL_EV_RELEASE);
+    EXPECT_ASK(ZKL_ASK_DELETE);
+    CU_ASSERT_TRUE(zkl_machine_has_two_names(&machine));
 }
 
 static void writer_that_somebody_else_removed_is_lost(void)
