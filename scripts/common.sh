@@ -16,6 +16,7 @@ readonly test_packages="clang:clang libclang-rt-14-dev:/usr/share/doc/libclang-r
     libcunit1-dev:/usr/include/CUnit/CUnit.h g++:g++ groff-base:groff
     iproute2:ip iptables:iptables procps:ps python3:/usr/bin/python3 valgrind:valgrind
     clang-tidy:clang-tidy cppcheck:cppcheck gcovr:gcovr shellcheck:shellcheck"
+readonly package_packages="dpkg-dev:dpkg-buildpackage debhelper:dh fakeroot:fakeroot lintian:lintian"
 readonly docker_packages="docker.io:docker docker-compose:docker-compose debootstrap:debootstrap"
 
 has()
