@@ -41,9 +41,9 @@ endif()
 install(FILES "${PROJECT_SOURCE_DIR}/man/zklock-protocol.7" DESTINATION "${CMAKE_INSTALL_MANDIR}/man7")
 
 if(ZKLOCK_BUILD_CLI)
-    install(FILES "${PROJECT_SOURCE_DIR}/completion/zklock.bash"
+    install(FILES "${PROJECT_SOURCE_DIR}/src/cli/completion/zklock.bash"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME zklock)
-    install(FILES "${PROJECT_SOURCE_DIR}/completion/_zklock"
+    install(FILES "${PROJECT_SOURCE_DIR}/src/cli/completion/_zklock"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
     install(TARGETS zklock_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
     install(FILES "${PROJECT_SOURCE_DIR}/man/zklock.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")

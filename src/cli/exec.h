@@ -39,6 +39,10 @@ int exec_acquire(struct exec *exec);
 /* Whether the lease has so little left that the command has to be stopped now. */
 bool exec_lease_is_short(const struct exec *exec);
 
+/* Tells the keeper how long the lease runs now, if there is one to tell. Returns in how many milliseconds again: so often
+ * in a session timeout that only a zklock that does not run can miss it. */
+int64_t exec_move_leash(struct exec *exec);
+
 /* Runs the command to its end, or stops it when the lock is lost. */
 void exec_run(struct exec *exec, struct exec_outcome *out_outcome);
 

@@ -99,16 +99,15 @@ static void watch_silence(struct guard *guard)
                  guard->exec->options->path, left);
 }
 
-/*
- * So long the keeper leaves the job alone if it does not hear of us. A part of the reserve is left for the killing; how
- * often it hears of us keeps well away from what even a new lease is.
- */
-static int64_t move_leash(struct guard *guard)
+/* A part of the reserve is left for the killing. */
+int64_t exec_move_leash(struct exec *exec)
 {
-    struct exec *exec = guard->exec;
+    int64_t now_ms = clock_boottime_ms();
 
-    keeper_tell_leash(&exec->keeper, clock_boottime_ms() + hold_remaining_ms(&exec->hold) - exec->reserve_ms / 2);
-    return keeper_is_there(&exec->keeper) ? exec->session_timeout_ms / LEASH_MOVES : IDLE_MS;
+    if (!keeper_is_there(&exec->keeper) || exec->options->on_loss == ON_LOSS_WARN)
+        return IDLE_MS;
+    keeper_move_leash(&exec->keeper, now_ms + hold_remaining_ms(&exec->hold) - exec->reserve_ms / 2);
+    return exec->session_timeout_ms / LEASH_MOVES;
 }
 
 /* Looks after the lock while the command runs; returns when to look again. */
@@ -127,7 +126,8 @@ static int64_t watch_lock(struct guard *guard)
         lose(guard);
         return KILL_TICK_MS;
     } else {
-        next_ms = least(hold_remaining_ms(&exec->hold) - exec->grace_ms - exec->reserve_ms, move_leash(guard));
+        next_ms = least(hold_remaining_ms(&exec->hold) - exec->grace_ms - exec->reserve_ms,
+                        exec_move_leash(exec));
     }
     if (guard->silent_since_ms && !guard->has_warned_of_silence && next_ms > WARN_AFTER_MS)
         next_ms = WARN_AFTER_MS;
@@ -180,6 +180,14 @@ static void note_late_loss(struct guard *guard)
                   zklock_loss_text(loss));
 }
 
+static void warn_of_leftovers(int count)
+{
+    message_warn(
+        "the command left %d process%s running in the background, without the lock; --kill-leftovers would "
+        "end %s",
+        count, count == 1 ? "" : "es", count == 1 ? "it" : "them");
+}
+
 /* What the command left running is told once, or ended. */
 void guard_end_command(struct guard *guard)
 {
@@ -187,18 +195,18 @@ void guard_end_command(struct guard *guard)
 
     note_late_loss(guard);
     guard->phase = GUARD_OVER;
-    if (left <= 0)
+    if (left > 0 && guard->job.was_keeper_lost) {
+        guard_kill(guard);
         return;
-    if (guard->exec->options->kills_leftovers) {
+    }
+    if (left > 0 && guard->exec->options->kills_leftovers) {
         start_stopping(guard, grace_inside_lease(guard));
         return;
     }
-    message_warn(
-        "the command left %d process%s running in the background, without the lock; --kill-leftovers would "
-        "end %s",
-        left, left == 1 ? "" : "es", left == 1 ? "it" : "them");
+    keeper_end_job(&guard->exec->keeper);
+    if (left > 0)
+        warn_of_leftovers(left);
 }
-
 int64_t guard_watch(struct guard *guard)
 {
     return guard->phase == GUARD_RUNNING ? watch_lock(guard) : watch_stopping(guard);

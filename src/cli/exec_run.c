@@ -162,10 +162,12 @@ static int start(struct run *run)
 
     if (variables && keeper_is_there(&exec->keeper)) {
         keeper_tell_session(&exec->keeper, exec->session);
+        exec_move_leash(exec);
         error = job_start_kept(&run->guard.job, &exec->keeper, variables, takes_terminal);
-    } else if (variables) {
-        error = start_ourselves(run, variables, takes_terminal);
     }
+    /* A keeper that somebody killed while we waited is no reason to fail, unless it was asked for. */
+    if (variables && !keeper_is_there(&exec->keeper) && !exec->options->is_guarded)
+        error = start_ourselves(run, variables, takes_terminal);
     environment_variables_free(variables);
     if (error == 0 && takes_terminal)
         terminal_give(&run->terminal, run->guard.job.child.pid);
@@ -193,7 +195,10 @@ void exec_run(struct exec *exec, struct exec_outcome *out_outcome)
     terminal_open(&run.terminal);
     job_init(&run.guard.job);
     error = run.timer_fd < 0 ? errno : start(&run);
-    if (error) {
+    if (error == ETIME) {
+        *out_outcome = (struct exec_outcome){EXIT_LOST, true, out_outcome->held_since_ms};
+        message_error("%s: the lease ended before the command could be started", exec->options->path);
+    } else if (error) {
         message_error("cannot start the command: %s", strerror(error));
     } else {
         look_after(&run);

@@ -11,13 +11,14 @@
 enum { STOP_LIMIT_MS = 1000, STOP_TICK_MS = 20, QUESTION_LIMIT_MS = 2000 };
 
 /* Gives the command time to stop by its own handler, as editors do to put the terminal back. */
-static void await_stop(const struct exec *exec, struct job *job)
+static void await_stop(struct exec *exec, struct job *job)
 {
     int64_t deadline_ms = clock_boottime_ms() + STOP_LIMIT_MS;
 
     job_reap(job);
     while (job->has_leader && job->stop_signal == 0 && clock_boottime_ms() < deadline_ms &&
            !exec_lease_is_short(exec)) {
+        exec_move_leash(exec);
         poll(NULL, 0, STOP_TICK_MS);
         job_reap(job);
     }
@@ -25,7 +26,7 @@ static void await_stop(const struct exec *exec, struct job *job)
 
 /* Asks a server whether our contender is still there. No answer leaves it to the lease, which the clock
  * knows. */
-static bool is_queued_at(const struct exec *exec, int index)
+static bool is_queued_at(struct exec *exec, int index)
 {
     char own[512];
     zklock_queue *queue;
@@ -34,13 +35,14 @@ static bool is_queued_at(const struct exec *exec, int index)
     zklock_contender_name(exec->hold.locks[index], own, sizeof(own));
     if (zklock_queue_read(exec->session, exec->options->paths[index], QUESTION_LIMIT_MS, &queue) != ZKLOCK_OK)
         return hold_is_held(&exec->hold);
+    exec_move_leash(exec);
     for (size_t i = 0; i < queue->count; i++)
         is_there = is_there || strcmp(queue->contenders[i].name, own) == 0;
     zklock_queue_free(queue);
     return is_there;
 }
 
-static bool is_still_queued(const struct exec *exec)
+static bool is_still_queued(struct exec *exec)
 {
     for (int i = 0; i < exec->hold.count; i++) {
         if (!is_queued_at(exec, i))
@@ -88,6 +90,7 @@ bool exec_suspend(struct exec *exec, struct job *job, struct terminal *terminal)
     terminal_take_back(terminal);
     warn_of_ageing(exec);
     stop_ourselves(was_by_key);
+    exec_move_leash(exec);
     if (!hold_is_held(&exec->hold) || exec_lease_is_short(exec) || !is_still_queued(exec) ||
         !hold_is_held(&exec->hold))
         return false;

@@ -33,6 +33,8 @@ int job_start_kept(struct job *job, struct keeper *keeper, char *const *variable
     pid_t pid = -1;
     int error = keeper_start_command(keeper, variables, takes_terminal, &pid);
 
+    if (error && !keeper_is_there(keeper))
+        job_signal_all(job, SIGKILL);
     if (error)
         return error;
     job->keeper = keeper;
@@ -80,6 +82,7 @@ static void lose_keeper(struct job *job)
     take_news(job);
     keeper_forget(job->keeper);
     job->keeper = NULL;
+    job->was_keeper_lost = true;
     if (job->has_leader)
         job->wait_status = SIGKILL;
     job->has_leader = false;

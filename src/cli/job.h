@@ -13,6 +13,7 @@
 
 struct job {
     struct keeper *keeper; /* whose child the command is; NULL: it is ours */
+    bool was_keeper_lost;  /* it was killed, and the command with it; the rest of the job is below us */
     bool was_leash_cut;    /* the keeper has killed the job since it had not heard of us in time */
     struct child child;
     bool has_leader;               /* the command itself has not been reaped yet */

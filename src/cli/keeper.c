@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -14,7 +15,7 @@
 #include "clock.h"
 #include "keeper_message.h"
 
-enum { START_LIMIT_MS = 20000 };
+enum { START_LIMIT_MS = 10000, END_LIMIT_MS = 1000 };
 
 void keeper_init(struct keeper *keeper)
 {
@@ -57,17 +58,30 @@ static bool fork_keeper(struct keeper *keeper, struct keeper_plan *plan)
     return keeper_is_there(keeper);
 }
 
+static struct keeper_shared *share(void)
+{
+    void *memory = mmap(NULL, sizeof(struct keeper_shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
 bool keeper_start(struct keeper *keeper, char *const *argv, const char *servers)
 {
-    struct keeper_plan plan = {.master_fd = pidfd_open(getpid(), 0), .argv = argv, .servers = servers};
-    bool is_started;
+    struct keeper_plan plan = {.shared = share(), .argv = argv, .servers = servers};
+    bool is_started = false;
     int error;
 
-    if (plan.master_fd < 0)
+    if (!plan.shared)
         return false;
-    is_started = fork_keeper(keeper, &plan);
+    keeper->shared = plan.shared;
+    plan.master_fd = pidfd_open(getpid(), 0);
+    if (plan.master_fd >= 0)
+        is_started = fork_keeper(keeper, &plan);
     error = errno;
-    close(plan.master_fd);
+    if (plan.master_fd >= 0)
+        close(plan.master_fd);
+    if (!is_started)
+        keeper_forget(keeper);
     errno = error;
     return is_started;
 }
@@ -92,12 +106,16 @@ void keeper_tell_session(struct keeper *keeper, zklock_session *session)
         keeper->told_key = order.key;
 }
 
-void keeper_tell_leash(struct keeper *keeper, int64_t until_ms)
+void keeper_move_leash(struct keeper *keeper, int64_t until_ms)
 {
-    struct keeper_order order = {.kind = KEEPER_LEASH, .until_ms = until_ms};
+    if (keeper_is_there(keeper))
+        atomic_store(&keeper->shared->leash_ms, until_ms);
+}
 
-    if (until_ms != keeper->told_leash_ms && send_order(keeper, &order, NULL, 0) == 0)
-        keeper->told_leash_ms = until_ms;
+void keeper_end_job(struct keeper *keeper)
+{
+    if (keeper_is_there(keeper))
+        atomic_store(&keeper->shared->is_job_over, true);
 }
 
 /* The variables, each with its NUL; NULL without memory. */
@@ -117,6 +135,14 @@ static char *join(char *const *variables, size_t *out_size)
     return text;
 }
 
+/* The command, if there is one by now, dies with it. */
+static void give_up(struct keeper *keeper)
+{
+    kill(keeper->pid, SIGKILL);
+    waitpid(keeper->pid, NULL, 0);
+    keeper_forget(keeper);
+}
+
 int keeper_start_command(struct keeper *keeper, char *const *variables, bool takes_terminal, pid_t *out_pid)
 {
     struct keeper_order order = {.kind = KEEPER_COMMAND, .takes_terminal = takes_terminal};
@@ -127,10 +153,12 @@ int keeper_start_command(struct keeper *keeper, char *const *variables, bool tak
     int error = text ? send_order(keeper, &order, text, size) : ENOMEM;
 
     free(text);
-    if (error)
+    if (!error && (poll(&answer, 1, START_LIMIT_MS) <= 0 || !keeper_next(keeper, &news)))
+        error = ETIMEDOUT;
+    if (error) {
+        give_up(keeper);
         return error;
-    if (poll(&answer, 1, START_LIMIT_MS) <= 0 || !keeper_next(keeper, &news))
-        return ECHILD;
+    }
     *out_pid = news.pid;
     return news.pid > 0 ? 0 : news.error;
 }
@@ -152,19 +180,37 @@ void keeper_forget(struct keeper *keeper)
 {
     if (keeper->fd >= 0)
         close(keeper->fd);
+    if (keeper->shared)
+        munmap(keeper->shared, sizeof(*keeper->shared));
     keeper_init(keeper);
+}
+
+/* The socket is closed by the keeper's end alone. */
+static bool await_end(const struct keeper *keeper)
+{
+    struct pollfd end = {.fd = keeper->fd, .events = POLLRDHUP};
+    int64_t deadline_ms = clock_boottime_ms() + END_LIMIT_MS;
+    int64_t left_ms;
+
+    while ((left_ms = deadline_ms - clock_boottime_ms()) > 0) {
+        if (poll(&end, 1, (int)left_ms) > 0)
+            return true;
+    }
+    return false;
 }
 
 void keeper_dismiss(struct keeper *keeper)
 {
-    struct keeper_order order = {.kind = KEEPER_DISMISS};
-    pid_t pid = keeper->pid;
+    struct keeper_order order = {.kind = KEEPER_LOOK};
 
     if (!keeper_is_there(keeper))
         return;
+    atomic_store(&keeper->shared->is_dismissed, true);
     send_order(keeper, &order, NULL, 0);
-    /* It ends at once, unless somebody has stopped it: then it is of no more use. */
-    kill(pid, SIGCONT);
+    /* Somebody may have stopped it. */
+    kill(keeper->pid, SIGCONT);
+    if (!await_end(keeper))
+        kill(keeper->pid, SIGKILL);
+    waitpid(keeper->pid, NULL, 0);
     keeper_forget(keeper);
-    waitpid(pid, NULL, 0);
 }

@@ -9,7 +9,9 @@
  * That zklock is gone is what the kernel says of that very process (a pidfd), never a guess. After the command's start
  * the keeper has no descriptor of the job's, and it dies with the job or with zklock, whichever is last.
  *
- * Both sides are single-threaded and speak in messages over a pair of sockets. Here is zklock's side.
+ * Both sides are single-threaded. They share the leash and whether the keeper is still needed as memory, so that what is
+ * true now counts even for a keeper that was stopped for a while, and speak of the rest in messages over a pair of
+ * sockets. Here is zklock's side.
  */
 #ifndef CLI_KEEPER_H
 #define CLI_KEEPER_H
@@ -20,11 +22,13 @@
 
 #include "zklock.h"
 
+struct keeper_shared;
+
 struct keeper {
     pid_t pid; /* -1: none, or gone */
     int fd;    /* readable when there is news */
+    struct keeper_shared *shared;
     zklock_session_key told_key;
-    int64_t told_leash_ms;
 };
 
 /* What has become of the command. */
@@ -52,10 +56,15 @@ bool keeper_is_there(const struct keeper *keeper);
 /* Which session to end if zklock is gone: the present one. Cheap when nothing has changed. */
 void keeper_tell_session(struct keeper *keeper, zklock_session *session);
 
-/* Until when (clock_boottime_ms) the job may run without hearing of zklock; 0: for ever. */
-void keeper_tell_leash(struct keeper *keeper, int64_t until_ms);
+/* Until when (clock_boottime_ms) the job may run without hearing of zklock; 0: for ever. First before the command starts:
+ * a keeper starts nothing whose leash has run out. */
+void keeper_move_leash(struct keeper *keeper, int64_t until_ms);
 
-/* Has it start the command, with `variables` (up to NULL) put into the caller's environment. 0 or an errno. */
+/* The command has ended, and what it left running is left alone from now on, whatever becomes of zklock. */
+void keeper_end_job(struct keeper *keeper);
+
+/* Has it start the command, with `variables` (up to NULL) put into the caller's environment. 0 or an errno; a keeper that
+ * does not answer is given up: killed, and with it what it may have started. */
 int keeper_start_command(struct keeper *keeper, char *const *variables, bool takes_terminal, pid_t *out_pid);
 
 /* Has it send a signal to the command's process group, if the command has not ended. */
@@ -64,10 +73,11 @@ void keeper_signal(struct keeper *keeper, int signal_number);
 /* The next news, without waiting. False: there is none. */
 bool keeper_next(struct keeper *keeper, struct keeper_news *out_news);
 
-/* zklock has nothing left to guard: the keeper ends, leaves alone what lives of the job, and is reaped. */
+/* zklock has nothing left to guard: the keeper ends, leaves alone what lives of the job, and is reaped. Blocks for up to
+ * a second. */
 void keeper_dismiss(struct keeper *keeper);
 
-/* It has ended, and was reaped by somebody else. */
+/* It has ended, and was reaped already. */
 void keeper_forget(struct keeper *keeper);
 
 #endif

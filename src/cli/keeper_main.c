@@ -16,7 +16,7 @@
 #include "job.h"
 #include "keeper_message.h"
 
-enum { KILL_TICK_MS = 10, END_LIMIT_MS = 60000, LONGEST_ORDER = 1 << 20 };
+enum { KILL_TICK_MS = 10, LONGEST_PAUSE_MS = 1000, RETRY_MS = 50, END_LIMIT_MS = 60000, LONGEST_ORDER = 1 << 20 };
 
 struct keeping {
     const struct keeper_plan *plan;
@@ -25,17 +25,17 @@ struct keeping {
     struct job job;
     struct keeper_news told;
     zklock_session_key key;
-    int64_t leash_ms; /* 0: none */
     bool is_master_gone;
     bool is_deaf; /* the other end is closed: the pidfd tells the rest */
-    bool is_dismissed;
     bool is_started;
     bool was_leash_cut;
+    bool has_untold_news; /* zklock does not read them now */
 };
 
 /* ---------------------------------------------------------------- the job */
 
-/* What the keeper does not need, above all what is the job's: a pipe ends for its reader when the job does. */
+/* What the keeper does not need, above all what is the job's: a pipe ends for its reader when the job does, and what the
+ * directory is on can be unmounted. */
 static void drop_descriptors(const struct keeping *keeping)
 {
     const int kept[] = {keeping->plan->fd, keeping->plan->master_fd, keeping->signal_fd, keeping->timer_fd,
@@ -43,6 +43,7 @@ static void drop_descriptors(const struct keeping *keeping)
     int null_fd = open("/dev/null", O_RDWR);
     int first = 3;
 
+    (void)!chdir("/");
     for (int fd = 0; fd <= STDERR_FILENO && null_fd >= 0; fd++)
         dup2(null_fd, fd);
     for (;;) {
@@ -89,26 +90,34 @@ static int start_command(struct keeping *keeping, char *text, size_t size, bool 
     keeping->is_started = error == 0;
     free(environment);
     drop_descriptors(keeping);
-    /* Nor does it keep the directory: it may be on what somebody wants to unmount. */
-    return chdir("/") == 0 ? error : errno;
+    return error;
 }
 
-/* Until nobody of the job is left. False: /proc does not tell. */
+/* One blow at whoever is there. Returns how many there were; -1: /proc does not tell. */
+static int strike_job(struct keeping *keeping)
+{
+    int count = job_signal_all(&keeping->job, SIGKILL);
+
+    job_reap(&keeping->job);
+    return count == 0 && keeping->job.has_leader ? 1 : count;
+}
+
+/* Until nobody of the job is left, however long that takes. False: /proc does not tell. */
 static bool kill_job(struct keeping *keeping)
 {
     struct pollfd child = {.fd = keeping->signal_fd, .events = POLLIN};
     struct signalfd_siginfo info;
+    int pause_ms = KILL_TICK_MS;
+    int count;
 
     job_freeze(&keeping->job);
-    for (;;) {
-        int count = job_signal_all(&keeping->job, SIGKILL);
-
-        job_reap(&keeping->job);
-        if (count < 0 || (count == 0 && !keeping->job.has_leader))
-            return count == 0;
-        if (poll(&child, 1, KILL_TICK_MS) > 0 && read(keeping->signal_fd, &info, sizeof(info)) < 0)
-            return false;
+    while ((count = strike_job(keeping)) > 0) {
+        if (poll(&child, 1, pause_ms) > 0)
+            (void)!read(keeping->signal_fd, &info, sizeof(info));
+        else if (pause_ms < LONGEST_PAUSE_MS)
+            pause_ms *= 2;
     }
+    return count == 0;
 }
 
 /* ---------------------------------------------------------------- to and from zklock */
@@ -125,17 +134,26 @@ static void tell(struct keeping *keeping, int error)
     news.stop_signal = keeping->job.stop_signal;
     news.exec_error = keeping->job.exec_error;
     news.was_leash_cut = keeping->was_leash_cut;
-    if (memcmp(&news, &keeping->told, sizeof(news)) != 0 &&
-        send(keeping->plan->fd, &news, sizeof(news), MSG_NOSIGNAL) >= 0)
+    keeping->has_untold_news = memcmp(&news, &keeping->told, sizeof(news)) != 0 &&
+                               send(keeping->plan->fd, &news, sizeof(news), MSG_NOSIGNAL | MSG_DONTWAIT) < 0;
+    if (!keeping->has_untold_news)
         keeping->told = news;
 }
 
-static void set_timer(const struct keeping *keeping)
+static void set_timer(const struct keeping *keeping, int64_t at_ms)
 {
-    struct itimerspec when = {.it_value = {.tv_sec = keeping->leash_ms / 1000,
-                                           .tv_nsec = keeping->leash_ms % 1000 * 1000000}};
+    struct itimerspec when = {.it_value = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000}};
 
     timerfd_settime(keeping->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* Whether the leash has run out; else the timer is set to its present end. */
+static bool is_leash_over(const struct keeping *keeping)
+{
+    int64_t leash_ms = atomic_load(&keeping->plan->shared->leash_ms);
+
+    set_timer(keeping, leash_ms);
+    return leash_ms != 0 && leash_ms <= clock_boottime_ms();
 }
 
 static void obey(struct keeping *keeping, const struct keeper_order *order, char *text, size_t size)
@@ -144,22 +162,23 @@ static void obey(struct keeping *keeping, const struct keeper_order *order, char
     case KEEPER_SESSION:
         keeping->key = order->key;
         break;
-    case KEEPER_LEASH:
-        keeping->leash_ms = order->until_ms;
-        set_timer(keeping);
-        break;
     case KEEPER_COMMAND:
         /* Nobody would be there to watch its lock. */
         if (!keeping->is_master_gone)
-            tell(keeping, start_command(keeping, text, size, order->takes_terminal));
+            tell(keeping, is_leash_over(keeping) ? ETIME
+                                                 : start_command(keeping, text, size, order->takes_terminal));
         break;
     case KEEPER_SIGNAL:
         job_signal_group(&keeping->job, order->number);
         break;
-    case KEEPER_DISMISS:
-        keeping->is_dismissed = true;
+    case KEEPER_LOOK:
         break;
     }
+}
+
+static bool is_dismissed(const struct keeping *keeping)
+{
+    return atomic_load(&keeping->plan->shared->is_dismissed);
 }
 
 /* Takes in what has been sent so far. */
@@ -171,7 +190,7 @@ static void take_orders(struct keeping *keeping)
     } message;
     ssize_t size = -1;
 
-    while (!keeping->is_dismissed &&
+    while (!is_dismissed(keeping) &&
            (size = recv(keeping->plan->fd, &message, sizeof(message), MSG_DONTWAIT)) >= (ssize_t)sizeof(message.order))
         obey(keeping, &message.order, message.bytes + sizeof(message.order), (size_t)size - sizeof(message.order));
     keeping->is_deaf = size == 0;
@@ -179,34 +198,41 @@ static void take_orders(struct keeping *keeping)
 
 /* ---------------------------------------------------------------- the keeper's life */
 
+/* One turn of it: there may be members that do not die at once, and zklock may come back meanwhile. */
 static void cut_leash(struct keeping *keeping)
 {
-    uint64_t expirations;
+    bool is_over = atomic_load(&keeping->plan->shared->is_job_over);
 
-    if (read(keeping->timer_fd, &expirations, sizeof(expirations)) < 0 || keeping->leash_ms == 0 ||
-        keeping->leash_ms > clock_boottime_ms() || !keeping->is_started || job_is_gone(&keeping->job))
+    if (!keeping->is_started || is_over || !is_leash_over(keeping) || job_is_gone(&keeping->job))
         return;
     keeping->was_leash_cut = true;
-    kill_job(keeping);
+    strike_job(keeping);
+    set_timer(keeping, clock_boottime_ms() + KILL_TICK_MS);
+}
+
+static void drain(int fd)
+{
+    char bytes[sizeof(struct signalfd_siginfo)];
+
+    (void)!read(fd, bytes, sizeof(bytes));
 }
 
 static void take_turn(struct keeping *keeping)
 {
-    struct pollfd fds[] = {{keeping->plan->fd, POLLIN, 0},
+    struct pollfd fds[] = {{keeping->is_deaf ? -1 : keeping->plan->fd, POLLIN, 0},
                            {keeping->plan->master_fd, POLLIN, 0},
                            {keeping->signal_fd, POLLIN, 0},
                            {keeping->timer_fd, POLLIN, 0}};
-    struct signalfd_siginfo info;
 
-    if (keeping->is_deaf)
-        fds[0].fd = -1;
-    poll(fds, 4, -1);
+    poll(fds, 4, keeping->has_untold_news ? RETRY_MS : -1);
     keeping->is_master_gone = fds[1].revents != 0;
     take_orders(keeping);
-    if (fds[3].revents)
+    if (fds[2].revents)
+        drain(keeping->signal_fd);
+    if (fds[3].revents) {
+        drain(keeping->timer_fd);
         cut_leash(keeping);
-    if (fds[2].revents && read(keeping->signal_fd, &info, sizeof(info)) < 0)
-        return;
+    }
     if (keeping->is_started) {
         job_reap(&keeping->job);
         tell(keeping, 0);
@@ -227,7 +253,9 @@ static bool open_all(struct keeping *keeping)
 /* Only when everybody who relied on the lock is certainly gone. */
 static void clean_up(struct keeping *keeping)
 {
-    if (keeping->is_started && !kill_job(keeping))
+    if (!keeping->is_started)
+        drop_descriptors(keeping);
+    else if (!atomic_load(&keeping->plan->shared->is_job_over) && !kill_job(keeping))
         return;
     if (keeping->key.session_id != 0)
         (void)!zklock_session_end(keeping->plan->servers, &keeping->key, END_LIMIT_MS);
@@ -241,9 +269,9 @@ _Noreturn void keeper_main(const struct keeper_plan *plan)
     job_init(&keeping.job);
     if (!open_all(&keeping))
         _exit(EXIT_FAILURE);
-    while (!keeping.is_dismissed && !keeping.is_master_gone)
+    while (!is_dismissed(&keeping) && !keeping.is_master_gone)
         take_turn(&keeping);
-    if (!keeping.is_dismissed)
+    if (!is_dismissed(&keeping))
         clean_up(&keeping);
     _exit(EXIT_SUCCESS);
 }

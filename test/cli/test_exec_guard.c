@@ -182,6 +182,82 @@ static void without_a_keeper_the_session_timeout_passes_the_lock_on(void)
     CU_ASSERT_EQUAL(stage_end(next), 0);
 }
 
+/* The command's end is the end of the leash: what it leaves running is left alone, even while the lock is kept. */
+static void leftovers_are_left_alone_while_the_lock_is_kept(void)
+{
+    struct process *holder =
+        stage_start("exec", "-T", "2", "--min-hold", "300", LOCK, "--", "sh", "-c",
+                    "$CRITICAL $SECTIONS 300000 5 & until grep -q alive $SECTIONS; do sleep 0.02; done", NULL);
+    struct critical_record record;
+    int beats;
+    pid_t leftover;
+
+    CU_ASSERT_TRUE_FATAL(process_wait_error(holder, "left 1 process running", PATIENCE_MS));
+    CU_ASSERT_TRUE_FATAL(critical_read(sections, &record));
+    leftover = (pid_t)record.sections[0].id;
+    critical_record_clear(&record);
+    /* Longer than the lease was when the command ended; not even zklock's death ends it now. */
+    CU_ASSERT_FALSE(eventually(stage_is_process_gone, &leftover, 3000));
+    process_signal(holder, SIGKILL);
+    CU_ASSERT_TRUE(observer_wait_count(stage_observer, LOCK, 0, PATIENCE_MS));
+    beats = stage_lines(stage_read(sections));
+    CU_ASSERT_TRUE(eventually(stage_has_more, &(struct stage_growth){sections, beats}, PATIENCE_MS));
+    kill(leftover, SIGKILL);
+}
+
+/* Stopped for longer than the lease was when it last looked, it goes on by what is true now. */
+static void keeper_that_was_stopped_for_long_harms_nobody(void)
+{
+    struct process *holder = start_sleeper("2", "--guard");
+    pid_t keeper = keeper_of(holder);
+
+    kill(keeper, SIGSTOP);
+    CU_ASSERT_FALSE(eventually(stage_is_process_gone, &keeper, 4000));
+    kill(keeper, SIGCONT);
+    CU_ASSERT_FALSE(process_wait(holder, 1000));
+    process_signal(holder, SIGTERM);
+    CU_ASSERT_EQUAL(stage_end(holder), 143);
+}
+
+static void stopped_keeper_does_not_hold_up_the_end(void)
+{
+    struct process *holder = start_job(MIDDLE_TIMEOUT, "--guard");
+    pid_t keeper = keeper_of(holder);
+
+    kill(keeper, SIGSTOP);
+    CU_ASSERT_TRUE(stage_delete_contender(0));
+    CU_ASSERT_EQUAL(stage_end(holder), 79);
+    CU_ASSERT_TRUE(stage_is_process_gone(&keeper));
+}
+
+static void command_starts_without_a_keeper_that_was_killed_while_we_waited(void)
+{
+    struct process *first = stage_hold("x");
+    struct process *waiter = stage_start("exec", LOCK, "--", "sh", "-c", "exit 6", NULL);
+
+    CU_ASSERT_TRUE_FATAL(observer_wait_count(stage_observer, LOCK, 2, PATIENCE_MS));
+    kill(keeper_of(waiter), SIGKILL);
+    stage_let_go(first);
+    CU_ASSERT_EQUAL(stage_end(waiter), 6);
+}
+
+/* A stopped keeper does not answer; what it was asked to start must not start when it goes on. */
+static void command_is_not_started_by_a_keeper_that_comes_too_late(void)
+{
+    struct process *first = stage_hold("x");
+    struct process *waiter =
+        stage_start("exec", "-T", "4", "--guard", LOCK, "--", critical_program(), sections, "300000", "5", NULL);
+    pid_t keeper;
+
+    CU_ASSERT_TRUE_FATAL(observer_wait_count(stage_observer, LOCK, 2, PATIENCE_MS));
+    keeper = keeper_of(waiter);
+    kill(keeper, SIGSTOP);
+    stage_let_go(first);
+    CU_ASSERT_EQUAL(stage_end(waiter), 71);
+    CU_ASSERT_TRUE(stage_is_process_gone(&keeper));
+    CU_ASSERT_STRING_EQUAL(stage_read(sections), "");
+}
+
 static void killed_keeper_takes_its_job_along_and_the_lock_is_released(void)
 {
     struct process *holder = start_job(LONG_TIMEOUT, "--guard");
@@ -251,6 +327,11 @@ static const struct suite_test tests[] = {
     TEST(job_of_a_frozen_zklock_is_gone_before_the_next_begins),
     TEST(frozen_zklock_that_only_warns_of_a_loss_keeps_its_job),
     TEST(without_a_keeper_the_session_timeout_passes_the_lock_on),
+    TEST(leftovers_are_left_alone_while_the_lock_is_kept),
+    TEST(keeper_that_was_stopped_for_long_harms_nobody),
+    TEST(stopped_keeper_does_not_hold_up_the_end),
+    TEST(command_starts_without_a_keeper_that_was_killed_while_we_waited),
+    TEST(command_is_not_started_by_a_keeper_that_comes_too_late),
     TEST(killed_keeper_takes_its_job_along_and_the_lock_is_released),
     TEST(keeper_ends_with_zklock),
     TEST(keeper_has_no_descriptor_of_the_job),
