@@ -33,7 +33,8 @@
  *  - This rests on: clock rates of client and leader within 1 % of each other; the leader's timers late by at
  *    most 100 ms; all servers of the ensemble with the same tickTime and session limits, and
  *    minSessionTimeout of at least two ticks (the default).
- *  - The znodes are made with the open ACL: anyone who reaches the ensemble can delete a contender.
+ *  - The znodes are made with the open ACL unless the session's options say otherwise (`acl`): anyone who reaches the
+ *    ensemble can then delete a contender. Nothing here is encrypted: see the manual for a tunnel.
  */
 #ifndef ZKLOCK_H
 #define ZKLOCK_H
@@ -84,8 +85,7 @@ extern "C" {
     X(SYSTEM, 19, "the operating system refused", true, 71)                                                   \
     X(PENDING, 20, "no result yet", true, 70)                                                                 \
     X(INTERNAL, 21, "internal failure", false, 70)                                                            \
-    X(CHANGED, 22, "it has changed since it was read", false, 1)                                              \
-    X(NO_UPGRADE, 23, "a shared lock is never made exclusive; release it, then acquire", false, 70)
+    X(CHANGED, 22, "it has changed since it was read", false, 1)
 
 typedef enum zklock_status {
 #define ZKLOCK_STATUS_ENUM(name, code, text, retriable, exit_status) ZKLOCK_##name = (code),
@@ -117,7 +117,8 @@ typedef enum zklock_log_level {
 } zklock_log_level;
 
 /*
- * Receives one line without a newline; `message` is valid during the call only. Runs on the notifier thread, so
+ * Receives one line without a newline or any other control character. It may quote names that others chose, in UTF-8 or
+ * what was meant to be it: for a terminal, replace what such text can still do there. `message` is valid during the call only. Runs on the notifier thread, so
  * that it may block for a while; it must not call blocking functions of this library.
  */
 typedef void zklock_log_fn(void *arg, zklock_log_level level, const char *message);
@@ -130,6 +131,18 @@ typedef enum zklock_lease {
                                     server that is cut off from its leader is NOT told in time. */
 } zklock_lease;
 
+/* Who may do what with the znodes that a session makes: its contenders, and the parents that were missing. */
+typedef enum zklock_acl {
+    ZKLOCK_ACL_OPEN = 0,         /* anybody everything */
+    ZKLOCK_ACL_CREATOR = 1,      /* whoever has the session's credentials everything, anybody else nothing: all who
+                                    share a lock need the same ones */
+    ZKLOCK_ACL_CREATOR_READ = 2, /* the same, but anybody may list and read: see who holds it, and wait until free */
+} zklock_acl;
+
+/*
+ * A program that was compiled with an older header has a smaller struct, which its `size` says: what is missing there
+ * keeps its default. A larger one than the library knows is refused.
+ */
 typedef struct zklock_session_options {
     size_t size;                 /* sizeof(zklock_session_options), set by _init */
     const char *servers;         /* "host[:port],...[/chroot]"; IPv6 as [::1]:2181; copied. Default
@@ -141,6 +154,12 @@ typedef struct zklock_session_options {
     zklock_log_fn *log;          /* may be NULL */
     void *log_arg;
     zklock_log_level log_level; /* what `log` gets; default ZKLOCK_LOG_WARNING */
+    const char *auth_scheme;    /* of the credentials, such as "digest"; copied; NULL (default): none */
+    const void *auth;           /* the credentials, for digest "user:password" without a NUL; copied, and the copy is
+                                   wiped when the session is closed, as far as it is this library's. Never in logs,
+                                   details or znodes. Over the network they go as they are */
+    size_t auth_size;           /* in bytes; at most 65536 */
+    zklock_acl acl;             /* of what is made; default ZKLOCK_ACL_OPEN; anything else needs credentials */
 } zklock_session_options;
 
 /* Fills in the defaults. Does not block; any thread. */
@@ -152,7 +171,9 @@ ZKLOCK_API void zklock_session_options_init(zklock_session_options *options);
  * options    copied; NULL stands for the defaults.
  * ownership  the caller ends *out_session with zklock_session_close().
  * blocking   not on the network; the connection is made in the background and re-made for as long as the
- *            session is open, over expiry too.
+ *            session is open, over expiry too. Servers that do not accept the credentials end every wait at once with
+ *            ZKLOCK_DENIED, and what is held is lost; it is tried again every few seconds all the same. Whether a
+ *            digest is the right one, servers do not say: it shows when a right is missing.
  * threads    any. Starts two threads, and the ZooKeeper client's two; all signals are blocked in them.
  * returns    ZKLOCK_OK; ZKLOCK_BAD_ARGUMENT (see zklock_servers_check() for what is wrong with a server list);
  *            ZKLOCK_NO_MEMORY, ZKLOCK_SYSTEM: later, perhaps.
@@ -179,8 +200,8 @@ ZKLOCK_API zklock_status zklock_session_close(zklock_session *session, int64_t t
  * Waits until the session is connected.
  *
  * blocking   at most timeout_ms. threads: any but a notifier thread.
- * returns    ZKLOCK_OK; ZKLOCK_NO_SERVER: not within the limit, see zklock_session_detail(); ZKLOCK_DEADLOCK;
- *            ZKLOCK_FORKED; ZKLOCK_CLOSED.
+ * returns    ZKLOCK_OK; ZKLOCK_NO_SERVER: not within the limit, see zklock_session_detail(); ZKLOCK_DENIED: the
+ *            servers do not accept the credentials, at once; ZKLOCK_DEADLOCK; ZKLOCK_FORKED; ZKLOCK_CLOSED.
  * since      0.1
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_wait_connected(zklock_session *session,
@@ -285,27 +306,11 @@ typedef struct zklock_event {
 /* Runs on the notifier thread; `event` is valid during the call only. */
 typedef void zklock_event_fn(zklock *lock, const zklock_event *event, void *arg);
 
-/*
- * How contenders are named, which decides what other clients share the path (see the manual). Contenders that would
- * not count each other end an acquire with ZKLOCK_MIXED_STYLES.
- */
+/* How contenders are named, which decides what other clients share the path (see the manual). */
 typedef enum zklock_style {
-    ZKLOCK_STYLE_CURATOR = 0,    /* exclusive: with Curator's mutex and go-zookeeper, unless somebody is shared: then
-                                    among users of this library only */
-    ZKLOCK_STYLE_KAZOO = 1,      /* kazoo's Lock and go-zookeeper; ReadLock and WriteLock */
-    ZKLOCK_STYLE_CURATOR_RW = 2, /* Curator's read-write lock. The one after an exclusive holder lists before it is
-                                    granted, since that holder may be downgraded: one round trip more a hand-over */
+    ZKLOCK_STYLE_CURATOR = 0, /* Curator's mutex and go-zookeeper */
+    ZKLOCK_STYLE_KAZOO = 1,   /* kazoo's Lock and go-zookeeper */
 } zklock_style;
-
-/*
- * One queue, in the order of arrival: a shared contender waits for the exclusive ones ahead of it, an exclusive one
- * for all. Shared contenders hold together; those that come behind a waiting exclusive one wait for it.
- */
-typedef enum zklock_mode {
-    ZKLOCK_MODE_EXCLUSIVE = 0,
-    ZKLOCK_MODE_SHARED = 1,
-    ZKLOCK_MODE_LEADER_LATCH = 2, /* exclusive among Curator's leader latches */
-} zklock_mode;
 
 typedef struct zklock_options {
     size_t size;               /* sizeof(zklock_options), set by _init */
@@ -314,7 +319,6 @@ typedef struct zklock_options {
     bool persistent_parent;    /* make missing parents persistent instead of containers */
     zklock_event_fn *on_event; /* may be NULL */
     void *event_arg;
-    zklock_mode mode;          /* default ZKLOCK_MODE_EXCLUSIVE */
 } zklock_options;
 
 /* Fills in the defaults. Does not block; any thread. */
@@ -377,7 +381,7 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_acquire(zklock *lock, int64_t 
  * is what zklock_result() returns.
  *
  * returns    ZKLOCK_OK: begun. Else nothing was begun: ZKLOCK_ALREADY, ZKLOCK_TOO_LARGE, ZKLOCK_CLOSED,
- *            ZKLOCK_FORKED, ZKLOCK_NO_MEMORY.
+ *            ZKLOCK_DENIED (the servers did not accept the session's credentials), ZKLOCK_FORKED, ZKLOCK_NO_MEMORY.
  * blocking   no. threads: any, callbacks too.
  * since      0.1
  */
@@ -438,30 +442,6 @@ ZKLOCK_API zklock_status zklock_release(zklock *lock, int64_t timeout_ms);
  */
 ZKLOCK_API zklock_status zklock_release_send(zklock *lock);
 
-/*
- * Makes an exclusive lock of the style ZKLOCK_STYLE_CURATOR_RW shared without letting go: no exclusive contender can
- * come between, and the shared ones right behind are granted at once. The token stays.
- *
- * timeout_ms negative: for ever. Afterwards it goes on in the background.
- * blocking   at most timeout_ms. threads: any but a notifier thread.
- * returns    ZKLOCK_OK: shared, from now on or before. ZKLOCK_UNCONFIRMED: held, and not confirmed as shared within the
- *            limit; ask again. ZKLOCK_BAD_ARGUMENT: of another style. ZKLOCK_DENIED, ZKLOCK_REFUSED: held as before,
- *            see zklock_detail(). ZKLOCK_LOST; ZKLOCK_NOT_HELD; ZKLOCK_NO_MEMORY; ZKLOCK_DEADLOCK; ZKLOCK_FORKED.
- * since      0.1
- */
-ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_downgrade(zklock *lock, int64_t timeout_ms);
-
-/*
- * Asks for exclusiveness without letting go, which a shared lock never gets: two holders who both asked would wait for
- * each other for ever. Release it, and acquire with a lock object whose mode is exclusive; others may come between.
- *
- * blocking   no. threads: any, callbacks too.
- * returns    ZKLOCK_OK: it is held exclusively as it is. ZKLOCK_NO_UPGRADE: it is shared, and stays so. ZKLOCK_LOST;
- *            ZKLOCK_NOT_HELD; ZKLOCK_FORKED.
- * since      0.1
- */
-ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_upgrade(zklock *lock);
-
 /* Whether the lock is held now, by the clock: false once the lease has run out, even if no event has been delivered.
  * Does not block; any thread. */
 ZKLOCK_API bool zklock_is_held(zklock *lock);
@@ -475,8 +455,7 @@ ZKLOCK_API zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss);
 
 /*
  * The fencing token of the present or latest grant: between exclusive holders of one path it strictly rises, over
- * restarts and re-created parents, though not over an ensemble restored from a backup. Shared holders have tokens of
- * their own, above that of every exclusive holder before them.
+ * restarts and re-created parents, though not over an ensemble restored from a backup.
  *
  * returns    ZKLOCK_OK; ZKLOCK_NOT_HELD: never granted; ZKLOCK_FORKED. Does not block; any thread.
  * since      0.1
@@ -524,6 +503,12 @@ ZKLOCK_API void zklock_contender_name(zklock *lock, char *buffer, size_t size);
 ZKLOCK_API void zklock_detail(zklock *lock, char *buffer, size_t size);
 
 /* -------------------------------------------------------------------------------------------- inspection */
+
+typedef enum zklock_mode {
+    ZKLOCK_MODE_EXCLUSIVE = 0,
+    ZKLOCK_MODE_SHARED = 1,
+    ZKLOCK_MODE_LEADER_LATCH = 2,
+} zklock_mode;
 
 typedef struct zklock_contender {
     const char *name;      /* as other clients wrote it: not to be printed raw */

@@ -26,3 +26,13 @@ void zkl_line_append(struct zkl_line *line, const char *format, ...)
     if (wanted > 0)
         line->length += (size_t)wanted < room ? (size_t)wanted : room - 1;
 }
+
+void zkl_line_tame(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at; at++) {
+        if (at[0] == 0xC2 && at[1] >= 0x80 && at[1] <= 0x9F)
+            at[0] = at[1] = '?';
+        else if (at[0] < ' ' || at[0] == 0x7F)
+            at[0] = '?';
+    }
+}

@@ -14,4 +14,8 @@ struct zkl_line {
 void zkl_line_init(struct zkl_line *line, char *buffer, size_t size);
 void zkl_line_append(struct zkl_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Makes one line of a text that others may have had a hand in: control characters, those of UTF-8's second block
+ * included, become question marks. */
+void zkl_line_tame(char *text);
+
 #endif

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/options.h"
 #include "lock/lock_state.h"
 #include "lock/payload.h"
 #include "session/servers.h"
@@ -135,13 +136,6 @@ void zkl_lock_on_notice(zklock *lock, struct zkl_attempt *attempt, enum zkl_noti
     case ZKL_NOTICE_LOST:
         lost(lock, outcome);
         break;
-    case ZKL_NOTICE_DOWNGRADED:
-        if (outcome != ZKL_OUTCOME_OK)
-            memcpy(lock->detail, attempt->detail, sizeof lock->detail);
-        zkl_session_log(lock->session, ZKLOCK_LOG_INFO, "%s: %s", lock->path,
-                        outcome == ZKL_OUTCOME_OK ? "held as shared from now on" : "not downgraded");
-        wake_owner(lock);
-        break;
     case ZKL_NOTICE_RELEASED: /* told by zkl_lock_on_gone() */
         if (attempt->detail[0] && outcome != ZKL_OUTCOME_OK)
             memcpy(lock->detail, attempt->detail, sizeof lock->detail);
@@ -188,6 +182,9 @@ void zkl_lock_on_gone(zklock *lock, struct zkl_attempt *attempt)
 
 /* ---------------------------------------------------------------- life */
 
+/* What the options had in the first version. */
+#define OLDEST_OPTIONS (offsetof(zklock_options, event_arg) + sizeof(void *))
+
 void zklock_options_init(zklock_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -215,20 +212,15 @@ static void destroy(zklock *lock)
     free(lock);
 }
 
-static const char *const style_names[] = {
-    [ZKLOCK_STYLE_CURATOR] = "curator", [ZKLOCK_STYLE_KAZOO] = "kazoo", [ZKLOCK_STYLE_CURATOR_RW] = "curator-rw",
-};
-
 static bool fill(zklock *lock, const char *path, const zklock_options *options)
 {
     struct zkl_runtime *runtime = zkl_session_runtime(lock->session);
 
     lock->path = full_path(zkl_session_chroot(lock->session), path);
     lock->payload = zkl_payload_new(options->label ? options->label : zkl_session_label(lock->session),
-                                    style_names[options->style],
+                                    options->style == ZKLOCK_STYLE_KAZOO ? "kazoo" : "curator",
                                     runtime->wall_ms(runtime));
     lock->style = options->style;
-    lock->mode = options->mode;
     lock->is_persistent_parent = options->persistent_parent;
     lock->on_event = options->on_event;
     lock->event_arg = options->event_arg;
@@ -237,8 +229,7 @@ static bool fill(zklock *lock, const char *path, const zklock_options *options)
 
 static zklock_status check(zklock_session *session, const char *path, const zklock_options *options)
 {
-    if (!session || (unsigned)options->style > ZKLOCK_STYLE_CURATOR_RW ||
-        (unsigned)options->mode > ZKLOCK_MODE_LEADER_LATCH)
+    if (!session || (unsigned)options->style > ZKLOCK_STYLE_KAZOO)
         return ZKLOCK_BAD_ARGUMENT;
     if (!zkl_session_is_own(session))
         return ZKLOCK_FORKED;
@@ -251,26 +242,13 @@ static zklock_status check(zklock_session *session, const char *path, const zklo
     return ZKLOCK_OK;
 }
 
-/* What a program knows that was built with an older header stands in front; the rest are the defaults. */
-static bool complete(const zklock_options *given, zklock_options *out_options)
-{
-    zklock_options_init(out_options);
-    if (!given)
-        return true;
-    if (given->size < offsetof(zklock_options, mode) || given->size > sizeof *out_options)
-        return false;
-    memcpy(out_options, given, given->size);
-    return true;
-}
-
 zklock_status zklock_new(zklock_session *session, const char *path, const zklock_options *given, zklock **out_lock)
 {
-    zklock_options full;
-    const zklock_options *options = &full;
+    zklock_options options;
 
-    if (!out_lock || !path || !complete(given, &full))
-        return ZKLOCK_BAD_ARGUMENT;
-    zklock_status status = check(session, path, options);
+    zklock_options_init(&options);
+    bool is_valid = out_lock && path && (!given || zkl_options_take(&options, sizeof options, given, OLDEST_OPTIONS));
+    zklock_status status = is_valid ? check(session, path, &options) : ZKLOCK_BAD_ARGUMENT;
     if (status != ZKLOCK_OK)
         return status;
     zklock *lock = calloc(1, sizeof *lock);
@@ -279,7 +257,7 @@ zklock_status zklock_new(zklock_session *session, const char *path, const zklock
     lock->session = session;
     lock->event_fd = -1;
     pthread_cond_init(&lock->changed, NULL);
-    if (!fill(lock, path, options)) {
+    if (!fill(lock, path, &options)) {
         destroy(lock);
         return ZKLOCK_NO_MEMORY;
     }

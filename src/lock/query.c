@@ -109,6 +109,8 @@ static zklock_status verdict(const struct zkl_query *query, zklock_status at_lim
 {
     if (query->is_closed)
         return ZKLOCK_CLOSED;
+    if (zkl_session_is_refused(query->session))
+        return ZKLOCK_DENIED;
     return query->limit_has_passed ? at_limit : ZKLOCK_OK;
 }
 

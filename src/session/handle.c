@@ -97,6 +97,7 @@ static void on_connected(zklock_session *session, int64_t session_id, unsigned t
     session->timeout_ms = timeout_ms;
     session->tries = 0;
     session->detail[0] = '\0';
+    session->is_refused = false;
     zkl_lease_connected(&session->lease, now_ns, timeout_ms * ZKL_NS_PER_MS);
     zkl_session_log(session, ZKLOCK_LOG_INFO, "%s, session 0x%llx, session timeout %u ms",
                     is_fresh ? "connected" : "connected again", (unsigned long long)session_id, timeout_ms);
@@ -123,6 +124,28 @@ static void on_disconnected(zklock_session *session)
     zkl_session_plan(session, 0);
 }
 
+static void pause_before_retry(zklock_session *session);
+
+/* Everybody who waits is told at once; the session goes on trying, as servers and what they know of us may change. */
+static void on_refused(zklock_session *session)
+{
+    char reason[256];
+    bool is_news = !session->is_refused;
+
+    session->is_refused = true;
+    zkl_session_describe(session, reason, sizeof reason);
+    if (is_news)
+        zkl_session_log(session, ZKLOCK_LOG_WARNING, "%s", reason);
+    zkl_session_tell_members(session, ZKL_LINK_REFUSED);
+    zkl_handle_drop(session);
+    session->lease.until_ns = 0;
+    session->had_lease = false;
+    zkl_session_tell_members(session, ZKL_LINK_EXPIRED);
+    if (!session->is_closing)
+        pause_before_retry(session);
+    pthread_cond_broadcast(&session->changed);
+}
+
 /* @thread the store's  @locks takes the session's mutex */
 static void on_state(void *ctx, enum zkl_store_state state, int64_t session_id, unsigned timeout_ms)
 {
@@ -147,8 +170,7 @@ static void on_state(void *ctx, enum zkl_store_state state, int64_t session_id, 
         zkl_handle_renew(session);
         break;
     case ZKL_STORE_FAILED:
-        zkl_session_log(session, ZKLOCK_LOG_WARNING, "the connection is of no use any more; opening a fresh one");
-        zkl_handle_renew(session);
+        on_refused(session);
         break;
     }
     zkl_session_unref_unlock(session);
@@ -210,7 +232,13 @@ static zklock_status open_handle(zklock_session *session)
 
     if (addresses && handle) {
         struct zkl_store_options options = {
-            .addresses = addresses, .timeout_ms = session->asked_timeout_ms, .sink = &sink, .ctx = handle};
+            .addresses = addresses,
+            .timeout_ms = session->asked_timeout_ms,
+            .credentials = &session->credentials,
+            .acl = session->acl,
+            .sink = &sink,
+            .ctx = handle,
+        };
         handle->session = session;
         zkl_lease_open(&session->lease, session->rule, session->tick_ns, zkl_session_now(session));
         status = session->driver->open(session->driver, &options, &handle->store);

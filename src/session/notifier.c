@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/line.h"
 #include "session/session_state.h"
 
 /* Log lines that may wait for a slow log function; then they are counted instead. */
@@ -83,6 +84,7 @@ void zkl_session_log(zklock_session *session, zklock_log_level level, const char
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    zkl_line_tame(line);
     struct zkl_queued_notice *notice = calloc(1, sizeof *notice + strlen(line) + 1);
     if (!notice)
         return;

@@ -30,6 +30,7 @@ static void destroy(zklock_session *session)
     zkl_servers_clear(&session->servers);
     free(session->addresses);
     free(session->label);
+    zkl_credentials_clear(&session->credentials);
     free(session);
 }
 
@@ -133,8 +134,7 @@ static void on_reply(void *arg, const struct zkl_reply *reply)
 
 static bool is_quorum_write(enum zkl_op op)
 {
-    return op == ZKL_OP_CREATE || op == ZKL_OP_DELETE || op == ZKL_OP_SET || op == ZKL_OP_CHECK ||
-           op == ZKL_OP_REPLACE;
+    return op == ZKL_OP_CREATE || op == ZKL_OP_DELETE || op == ZKL_OP_SET || op == ZKL_OP_CHECK;
 }
 
 bool zkl_session_submit(zklock_session *session, struct zkl_call *call, const struct zkl_request *request)
@@ -254,6 +254,11 @@ bool zkl_session_is_connected(const zklock_session *session)
 bool zkl_session_is_closing(const zklock_session *session)
 {
     return session->is_closing;
+}
+
+bool zkl_session_is_refused(const zklock_session *session)
+{
+    return session->is_refused;
 }
 
 int64_t zkl_session_id(const zklock_session *session)

@@ -28,6 +28,7 @@ enum zkl_link {
     ZKL_LINK_LAPSED,       /* the lease is over */
     ZKL_LINK_SILENT,       /* connected, but a heartbeat is overdue */
     ZKL_LINK_ANSWERING,    /* and is answered after all */
+    ZKL_LINK_REFUSED,      /* the servers do not accept the credentials: nothing is to be waited for; EXPIRED follows */
     ZKL_LINK_CLOSING,      /* the owner closes the session */
 };
 
@@ -80,6 +81,8 @@ bool zkl_session_submit(zklock_session *session, struct zkl_call *call, const st
 
 bool zkl_session_is_connected(const zklock_session *session);
 bool zkl_session_is_closing(const zklock_session *session);
+/* The servers do not accept the credentials; zkl_session_describe() says so. Tried again all the same. */
+bool zkl_session_is_refused(const zklock_session *session);
 /* By the clock. The first look after its end tells the members that it lapsed. */
 bool zkl_session_has_lease(zklock_session *session);
 int64_t zkl_session_lease_remaining(const zklock_session *session);

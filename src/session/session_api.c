@@ -5,12 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/options.h"
 #include "session/session_open.h"
 #include "session/session_state.h"
 
 #define DEFAULT_TIMEOUT_MS 10000
 #define LONGEST_TIMEOUT_MS 3600000
 #define DEFAULT_CLOSE_MS 3000
+/* What the options had in the first version. */
+#define OLDEST_OPTIONS offsetof(zklock_session_options, auth_scheme)
 /* Beyond the caller's limit: for requests that are under way already, and for the end of the session itself. */
 #define DRAIN_MS 500
 #define END_MS 1000
@@ -26,9 +29,12 @@ void zklock_session_options_init(zklock_session_options *options)
 
 static bool options_are_valid(const zklock_session_options *options)
 {
-    return options->size == sizeof *options && options->session_timeout_ms > 0 &&
-           options->session_timeout_ms <= LONGEST_TIMEOUT_MS && options->tick_time_ms <= LONGEST_TIMEOUT_MS &&
-           (unsigned)options->lease <= ZKLOCK_LEASE_CHEAP;
+    bool has_credentials = options->auth_scheme != NULL;
+
+    return options->session_timeout_ms > 0 && options->session_timeout_ms <= LONGEST_TIMEOUT_MS &&
+           options->tick_time_ms <= LONGEST_TIMEOUT_MS && (unsigned)options->lease <= ZKLOCK_LEASE_CHEAP &&
+           zkl_credentials_are_valid(options->auth_scheme, options->auth, options->auth_size) &&
+           (unsigned)options->acl <= ZKLOCK_ACL_CREATOR_READ && (has_credentials || options->acl == ZKLOCK_ACL_OPEN);
 }
 
 static enum zkl_lease_rule rule_of(zklock_lease lease)
@@ -59,8 +65,10 @@ static zklock_status fill(zklock_session *session, const zklock_session_options 
     session->log_arg = options->log_arg;
     session->log_level = options->log_level;
     session->planned_ns = ZKL_NEVER;
+    session->acl = options->acl;
     session->label = strdup(label);
-    if (!session->label)
+    if (!session->label ||
+        !zkl_credentials_copy(&session->credentials, options->auth_scheme, options->auth, options->auth_size))
         return ZKLOCK_NO_MEMORY;
     return zkl_servers_parse(servers, &session->servers, NULL, 0);
 }
@@ -75,14 +83,15 @@ static zklock_status start_threads(zklock_session *session)
     return status;
 }
 
-zklock_status zkl_session_open_with(const zklock_session_options *options, struct zkl_runtime *runtime,
+zklock_status zkl_session_open_with(const zklock_session_options *given, struct zkl_runtime *runtime,
                                     struct zkl_store_driver *driver, zklock_session **out_session)
 {
-    zklock_session_options defaults;
+    zklock_session_options options;
 
-    zklock_session_options_init(&defaults);
-    options = options ? options : &defaults;
-    if (!out_session || !options_are_valid(options))
+    zklock_session_options_init(&options);
+    if (given && !zkl_options_take(&options, sizeof options, given, OLDEST_OPTIONS))
+        return ZKLOCK_BAD_ARGUMENT;
+    if (!out_session || !options_are_valid(&options))
         return ZKLOCK_BAD_ARGUMENT;
     zklock_session *session = calloc(1, sizeof *session);
     if (!session)
@@ -92,7 +101,7 @@ zklock_status zkl_session_open_with(const zklock_session_options *options, struc
     pthread_mutex_init(&session->mutex, NULL);
     pthread_cond_init(&session->changed, NULL);
     pthread_cond_init(&session->notifier.idle, NULL);
-    zklock_status status = fill(session, options);
+    zklock_status status = fill(session, &options);
     if (status == ZKLOCK_OK)
         status = start_threads(session);
     pthread_mutex_lock(&session->mutex);
@@ -164,9 +173,9 @@ static bool wait_until(zklock_session *session, bool (*is_done)(const zklock_ses
     return is_done_now;
 }
 
-static bool is_connected_or_closed(const zklock_session *session)
+static bool is_connected_or_in_vain(const zklock_session *session)
 {
-    return session->phase == ZKL_PHASE_CONNECTED || session->is_closing;
+    return session->phase == ZKL_PHASE_CONNECTED || session->is_closing || session->is_refused;
 }
 
 zklock_status zklock_session_wait_connected(zklock_session *session, int64_t timeout_ms)
@@ -179,8 +188,10 @@ zklock_status zklock_session_wait_connected(zklock_session *session, int64_t tim
         return ZKLOCK_DEADLOCK;
     pthread_mutex_lock(&session->mutex);
     zklock_status status = ZKLOCK_NO_SERVER;
-    if (wait_until(session, is_connected_or_closed, timeout_ms))
-        status = session->is_closing ? ZKLOCK_CLOSED : ZKLOCK_OK;
+    if (wait_until(session, is_connected_or_in_vain, timeout_ms))
+        status = session->is_refused ? ZKLOCK_DENIED : ZKLOCK_OK;
+    if (session->is_closing)
+        status = ZKLOCK_CLOSED;
     pthread_mutex_unlock(&session->mutex);
     return status;
 }
@@ -237,7 +248,10 @@ static const char *phase_text(const zklock_session *session)
 
 void zkl_session_describe(const zklock_session *session, char *buffer, size_t size)
 {
-    if (!session->detail[0] && session->phase == ZKL_PHASE_RESOLVING)
+    if (session->is_refused)
+        snprintf(buffer, size, "authentication failed: the servers do not accept these credentials of the scheme %s",
+                 session->credentials.scheme);
+    else if (!session->detail[0] && session->phase == ZKL_PHASE_RESOLVING)
         snprintf(buffer, size, "still looking up %s", session->servers.hosts);
     else
         snprintf(buffer, size, "%s", session->detail[0] ? session->detail : phase_text(session));

@@ -7,7 +7,7 @@
 #include "zklock.h"
 
 /* As zklock_session_open(), on this runtime and this store driver, which outlive the session. */
-zklock_status zkl_session_open_with(const zklock_session_options *options, struct zkl_runtime *runtime,
+zklock_status zkl_session_open_with(const zklock_session_options *given, struct zkl_runtime *runtime,
                                     struct zkl_store_driver *driver, zklock_session **out_session);
 
 #endif

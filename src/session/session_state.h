@@ -84,6 +84,8 @@ struct zklock_session {
     struct zkl_store_driver *driver;
     struct zkl_servers servers;
     char *label;
+    struct zkl_credentials credentials;
+    zklock_acl acl;
     unsigned asked_timeout_ms;
     enum zkl_lease_rule rule;
     int64_t tick_ns;
@@ -102,6 +104,7 @@ struct zklock_session {
     unsigned timeout_ms;       /* negotiated */
     int64_t retry_ns;          /* PAUSING, OPENING, DISCONNECTED: when to try something else */
     int tries;                 /* handles opened, or look-ups failed, since the last connection */
+    bool is_refused;           /* the servers do not accept the credentials; until some do */
     char *addresses;
     char detail[512];
 

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "session/credentials.h"
 #include "zklock.h"
 
 /* What an answer says, reduced to what changes a decision. */
@@ -43,15 +44,13 @@ enum zkl_op {
     ZKL_OP_SET,          /* any version, or exactly one; with `paths`: in one multi with a check of each of them */
     ZKL_OP_CHECK,        /* a multi of one check (any version) a path: a quorum write that changes nothing */
     ZKL_OP_SYNC,         /* asks the leader, or what the server takes for it; changes nothing */
-    ZKL_OP_REPLACE,      /* a multi: delete the node, and create another in its place, ephemeral, not sequential */
     ZKL_OP_FORGET_WATCH, /* removes the data watch of this path from the server, whoever set it */
 };
 
 struct zkl_request {
     enum zkl_op op;
     const char *path;         /* all but CHECK; full, with the chroot */
-    const char *replacement;  /* REPLACE: the other node */
-    const void *data;         /* CREATE, REPLACE, SET; never NULL */
+    const void *data;         /* CREATE, SET; never NULL */
     int data_size;
     bool with_watch;          /* GET, EXISTS. A missing node leaves no watch after GET, but does after EXISTS */
     bool is_persistent;       /* CREATE_PARENT: persistent instead of a container */
@@ -85,10 +84,11 @@ struct zkl_reply {
 typedef void zkl_reply_fn(void *arg, const struct zkl_reply *reply);
 
 enum zkl_store_state {
-    ZKL_STORE_CONNECTED,    /* session id and negotiated timeout are valid; may come twice in a row */
+    ZKL_STORE_CONNECTED,    /* session id and negotiated timeout are valid, and the credentials were accepted; may come
+                               twice in a row */
     ZKL_STORE_DISCONNECTED,
     ZKL_STORE_EXPIRED,      /* final: close the store */
-    ZKL_STORE_FAILED,       /* final: authentication failed or the handle is of no use any more */
+    ZKL_STORE_FAILED,       /* final: the server does not accept the credentials */
 };
 
 enum zkl_node_event {
@@ -109,6 +109,8 @@ struct zkl_store_options {
     const char *addresses;     /* numeric "ip:port,..." in the order to try, odd in number */
     unsigned timeout_ms;       /* session timeout to ask for */
     const zklock_session_key *key; /* of the session to go on with; NULL: a fresh one. Needed during open() only */
+    const struct zkl_credentials *credentials; /* copied; NULL or empty: none */
+    zklock_acl acl;            /* of what is created */
     const struct zkl_store_sink *sink;
     void *ctx;
 };

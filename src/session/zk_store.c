@@ -16,6 +16,16 @@
 
 /* ---- events: on the store's thread */
 
+static void report(struct zkl_store *store, zhandle_t *handle, enum zkl_store_state state)
+{
+    store->sink.on_state(store->ctx, state, zoo_client_id(handle)->client_id, (unsigned)zoo_recv_timeout(handle));
+}
+
+void zkl_zk_store_report_connected(struct zkl_store *store)
+{
+    report(store, store->handle, ZKL_STORE_CONNECTED);
+}
+
 static void report_state(struct zkl_store *store, zhandle_t *handle, int state)
 {
     enum zkl_store_state reported = ZKL_STORE_DISCONNECTED;
@@ -28,7 +38,10 @@ static void report_state(struct zkl_store *store, zhandle_t *handle, int state)
         reported = ZKL_STORE_FAILED;
     /* Before anybody hears of the connection and starts a program because of it. */
     zkl_descriptors_seal_sockets(store->peers, store->peer_count);
-    store->sink.on_state(store->ctx, reported, zoo_client_id(handle)->client_id, (unsigned)zoo_recv_timeout(handle));
+    if (reported == ZKL_STORE_CONNECTED && store->must_authenticate)
+        zkl_zk_store_authenticate(store, handle);
+    else
+        report(store, handle, reported);
 }
 
 static void report_node(struct zkl_store *store, int type, const char *path)
@@ -162,6 +175,13 @@ static struct zkl_store *new_store(const struct zkl_store_options *options)
 
     if (!store)
         return NULL;
+    if (options->credentials && !zkl_credentials_copy(&store->credentials, options->credentials->scheme,
+                                                      options->credentials->bytes, options->credentials->size)) {
+        free(store);
+        return NULL;
+    }
+    store->must_authenticate = store->credentials.scheme != NULL;
+    store->acl = options->acl;
     pthread_mutex_init(&store->mutex, NULL);
     pthread_cond_init(&store->is_quiet, NULL);
     store->pendings.next = &store->pendings;
@@ -175,6 +195,7 @@ static void free_store(struct zkl_store *store)
 {
     pthread_cond_destroy(&store->is_quiet);
     pthread_mutex_destroy(&store->mutex);
+    zkl_credentials_clear(&store->credentials);
     free(store);
 }
 

@@ -11,6 +11,7 @@
 struct _zhandle;
 struct zoo_op_result;
 struct Stat;
+struct ACL_vector;
 
 /*
  * An accepted request without an answer. libzookeeper gets it as the completion's data; whoever takes it out of its
@@ -22,7 +23,7 @@ struct zkl_pending {
     struct zkl_store *store;
     zkl_reply_fn *on_reply;
     void *arg;
-    struct zoo_op_result *results; /* CHECK, REPLACE: libzookeeper writes here just before its completion */
+    struct zoo_op_result *results; /* CHECK: libzookeeper writes here just before its completion */
     int result_count;
     struct Stat *set_stat;         /* a SET with checks: here, too */
 };
@@ -36,6 +37,9 @@ struct zkl_store {
     int calls_inside; /* submits that are in libzookeeper now: close waits for them */
     bool is_closing;
 
+    struct zkl_credentials credentials; /* until libzookeeper has them */
+    bool must_authenticate;
+    zklock_acl acl;
     struct zkl_store_sink sink;
     void *ctx;
     struct zkl_address peers[ZKL_SERVERS_MAX + 1];
@@ -61,5 +65,11 @@ bool zkl_zk_store_submit(struct zkl_store *store, const struct zkl_request *requ
                          void *arg);
 /* The one watcher of a handle, for its state and for all nodes. The context is the store. */
 void zkl_zk_store_watch(struct _zhandle *handle, int type, int state, const char *path, void *context);
+
+/* Tells the sink, with what the handle knows of the session. @thread the store's */
+void zkl_zk_store_report_connected(struct zkl_store *store);
+/* Sends the credentials, and reports CONNECTED when the server has accepted them. @thread the store's */
+void zkl_zk_store_authenticate(struct zkl_store *store, struct _zhandle *handle);
+const struct ACL_vector *zkl_zk_store_acl(zklock_acl acl);
 
 #endif

@@ -76,6 +76,9 @@ static zklock_status open_session(zklock_session **out_session)
     options.servers = "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3";
     options.session_timeout_ms = POCKET_TIMEOUT_MS;
     options.tick_time_ms = 2000;
+    options.auth_scheme = "digest";
+    options.auth = "a:b";
+    options.auth_size = 3;
     options.log = on_line;
     options.log_level = ZKLOCK_LOG_DEBUG;
     return zkl_session_open_with(&options, world_runtime(), pocket_driver(), out_session);

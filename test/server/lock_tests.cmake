@@ -222,6 +222,20 @@ zklock_test_program(NAME test_lock_access LABEL server SOURCES test_lock_access.
     wait_for_a_contender_that_may_not_be_read_ends_when_it_goes
     queue_that_may_not_be_read_is_denied)
 
+zklock_test_program(NAME test_lock_credentials LABEL server SOURCES test_lock_credentials.c LIBS zklock_test_lock_stage
+    TIMEOUT 120 TESTS
+    credentials_open_the_lock
+    server_restarted_during_a_wait_does_no_harm
+    connections_cut_at_any_time_do_no_harm
+    nothing_is_asked_before_they_are_accepted
+    wrong_credentials_lack_the_right_that_is_named
+    unknown_scheme_is_an_authentication_that_failed
+    waiter_is_told_when_servers_come_to_refuse_and_may_come_back
+    nodes_are_open_by_default
+    nodes_of_the_creator_are_for_nobody_else
+    nodes_of_the_creator_may_be_read_where_that_is_wanted
+    credentials_are_in_no_log_and_no_payload)
+
 zklock_test_program(NAME test_intervene LABEL server SOURCES test_intervene.c LIBS zklock_test_lock_stage TESTS
     broken_holder_loses_and_the_next_one_holds
     broken_contender_is_broken_again_without_harm
@@ -241,24 +255,6 @@ zklock_test_program(NAME test_intervene LABEL server SOURCES test_intervene.c LI
     locks_are_found_at_every_depth
     locks_are_found_below_a_chroot
     directory_tells_of_itself)
-
-zklock_test_program(NAME test_lock_modes LABEL server SOURCES test_lock_modes.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
-    each_style_names_its_contenders_as_the_others_do
-    readers_hold_together_and_writers_alone
-    reader_behind_a_waiting_writer_waits_for_it
-    reader_enters_at_once_when_the_writer_ahead_gives_up
-    release_to_fifty_readers_wakes_fifty
-    release_to_fifty_sessions_wakes_fifty
-    shared_holder_is_told_of_its_loss
-    downgrade_lets_readers_in_and_keeps_token_and_number
-    downgrade_whose_answer_is_lost_is_done_once
-    release_before_the_downgrade_is_certain_leaves_nothing
-    downgraded_reader_is_told_of_its_loss
-    writer_waits_for_a_reader_that_came_under_its_writers_number
-    what_cannot_be_changed_is_refused
-    contenders_who_do_not_count_each_other_are_refused
-    readers_and_writers_beyond_the_counter_are_refused
-    options_without_a_mode_mean_exclusive)
 
 zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS zklock_test_lock_stage TESTS
     queue_of_a_missing_path_is_empty
