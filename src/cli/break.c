@@ -18,6 +18,7 @@ static const char break_help[] =
     "      --contender NAME        which one; there is no default\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
+    "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 it is gone, now or already; 1 it was written meanwhile: nothing\n"
     "was done; 64 usage; 69 no server; 77 denied.\n";
@@ -29,6 +30,7 @@ static const char revoke_help[] =
     "goes on. Curator's holders are told where the mutex was made revocable.\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
+    "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 asked; 1 nobody holds it; 64 usage; 69 no server; 77 denied.\n"
     "Then: zklock wait -w 30 PATH\n";
@@ -115,7 +117,7 @@ static int break_one(zklock_session *session, const struct break_options *option
         message_error("%s/%s was written meanwhile and is left alone (%s); look again: zklock status %s", path,
                       contender->name, owner, path);
     else
-        return subcommand_fail(session, &options->common, path, status);
+        return subcommand_fail(session, &options->common, path, "DELETE", status);
     return zklock_status_exit(status);
 }
 
@@ -129,7 +131,7 @@ static int run_break(zklock_session *session, const void *options, const struct 
     zklock_status status = zklock_queue_read(session, path, connection_limit_ms(&own->common), &queue);
 
     if (status != ZKLOCK_OK)
-        return subcommand_fail(session, &own->common, path, status);
+        return subcommand_fail(session, &own->common, path, "READ", status);
     contender = find(queue, own->contender);
     if (contender)
         result = break_one(session, own, path, contender);
@@ -164,7 +166,7 @@ static int run_revoke(zklock_session *session, const void *options, const struct
     zklock_status status = zklock_queue_read(session, path, connection_limit_ms(&own->common), &queue);
 
     if (status != ZKLOCK_OK)
-        return subcommand_fail(session, &own->common, path, status);
+        return subcommand_fail(session, &own->common, path, "READ", status);
     for (size_t i = 0; i < queue->count && queue->contenders[i].is_holder && status == ZKLOCK_OK; i++) {
         status = revoke_one(session, own, path, &queue->contenders[i]);
         asked += status == ZKLOCK_OK;
@@ -173,7 +175,7 @@ static int run_revoke(zklock_session *session, const void *options, const struct
     }
     zklock_queue_free(queue);
     if (status != ZKLOCK_OK)
-        return subcommand_fail(session, &own->common, path, status);
+        return subcommand_fail(session, &own->common, path, "WRITE", status);
     if (asked == 0)
         message_error("%s: nobody holds it", path);
     return asked > 0 ? 0 : 1;

@@ -20,4 +20,7 @@ int connection_wait(zklock_session *session, int64_t limit_ms);
  * exit status. */
 int connection_fail(zklock_session *session, int64_t limit_ms);
 
+/* Says why it cannot connect, when that has another reason than time. Returns the exit status. */
+int connection_refuse(zklock_session *session, zklock_status status);
+
 #endif

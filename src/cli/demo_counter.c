@@ -55,7 +55,7 @@ struct demo_counter *demo_counter_open(const struct demo_counter_options *option
     }
     counter->run_name = options->run;
     set_paths(counter, options, addresses.chroot);
-    counter->link = demo_link_new(addresses.hosts, options->timeout_ms, options->stop_fd);
+    counter->link = demo_link_new(addresses.hosts, options->auth_file, options->timeout_ms, options->stop_fd);
     demo_addresses_clear(&addresses);
     if (counter->link)
         return counter;

@@ -21,6 +21,7 @@
 
 struct demo_counter_options {
     const char *servers; /* as -S; NULL: the default */
+    const char *auth_file; /* NULL: no credentials */
     int timeout_ms;      /* of the session */
     const char *lock;    /* the lock's path */
     const char *counter; /* the counter's path */

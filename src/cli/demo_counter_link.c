@@ -8,12 +8,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "auth_file.h"
 #include "clock.h"
 
 enum { LOOK_EVERY_MS = 100 };
 
 struct demo_link {
     char *addresses;
+    const char *auth_file;
     int timeout_ms;
     int stop_fd;
     int bell_fd;
@@ -49,6 +51,16 @@ static void discard_log(const char *line)
     (void)line;
 }
 
+/* Before anything is asked; sent again by libzookeeper at each reconnect. */
+static void authenticate(const struct demo_link *link)
+{
+    struct auth_file file;
+
+    if (auth_file_read(link->auth_file, &file) == 0)
+        zoo_add_auth(link->handle, file.auth.scheme, file.auth.credentials, (int)file.auth.size, NULL, NULL);
+    auth_file_wipe(&file);
+}
+
 /* Signals belong to the main thread: libzookeeper's threads are started with all of them blocked. */
 static void open_handle(struct demo_link *link)
 {
@@ -64,6 +76,8 @@ static void open_handle(struct demo_link *link)
     /* The addresses are numeric; libzookeeper would ask for them again at every turn of its thread. */
     if (link->handle)
         zoo_set_servers_resolution_delay(link->handle, -1);
+    if (link->handle && link->auth_file)
+        authenticate(link);
 }
 
 static void close_handle(struct demo_link *link)
@@ -73,12 +87,13 @@ static void close_handle(struct demo_link *link)
     link->handle = NULL;
 }
 
-struct demo_link *demo_link_new(const char *addresses, int timeout_ms, int stop_fd)
+struct demo_link *demo_link_new(const char *addresses, const char *auth_file, int timeout_ms, int stop_fd)
 {
     struct demo_link *link = calloc(1, sizeof(*link));
 
     if (!link)
         return NULL;
+    link->auth_file = auth_file;
     link->timeout_ms = timeout_ms;
     link->stop_fd = stop_fd;
     link->addresses = strdup(addresses);

@@ -32,9 +32,9 @@ struct demo_call {
     zoo_op_result_t results[];
 };
 
-/* `addresses` numeric, as libzookeeper takes them; copied. Readable `stop_fd` ends every wait. NULL without
+/* `addresses` numeric, as libzookeeper takes them; copied. `auth_file`, if there is one, outlives the link. Readable `stop_fd` ends every wait. NULL without
  * memory. */
-struct demo_link *demo_link_new(const char *addresses, int timeout_ms, int stop_fd);
+struct demo_link *demo_link_new(const char *addresses, const char *auth_file, int timeout_ms, int stop_fd);
 void demo_link_free(struct demo_link *link);
 
 /* Waits for a connection, with a new session if the old one expired. ZOK, ZCONNECTIONLOSS or

@@ -37,6 +37,7 @@ int demo_judge_open(struct demo_judge *judge, const struct demo_options *options
 {
     const struct demo_counter_options counter_options = {
         .servers = options->common.servers,
+        .auth_file = options->common.auth_file,
         .timeout_ms = (int)options->common.session_timeout_ms,
         .lock = options->lock,
         .counter = options->counter,

@@ -186,6 +186,7 @@ static int open_all(struct worker *worker)
     const struct demo_worker_plan *plan = worker->plan;
     const struct demo_counter_options counter_options = {
         .servers = plan->options->common.servers,
+        .auth_file = plan->options->common.auth_file,
         .timeout_ms = (int)plan->options->common.session_timeout_ms,
         .lock = plan->options->lock,
         .counter = plan->options->counter,

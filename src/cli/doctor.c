@@ -24,6 +24,7 @@ static const char help[] =
     "      --json                  for programs; src/cli/README.md has the fields\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
+    "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "What could not be looked at stands behind \"not checked:\".\n"
     "Exit status: 0 nothing found; 1 found; 64 usage; 69 no server; 77 denied.\n";
@@ -115,7 +116,7 @@ static int print_json(json_t *findings, json_t *not_checked, size_t lock_count)
 {
     json_t *whole = json_pack("{s:i, s:I, s:O, s:O}", "version", 1, "lock_count", (json_int_t)lock_count,
                               "findings", findings, "not_checked", not_checked);
-    int result = whole ? json_dumpf(whole, stdout, JSON_INDENT(2)) : -1;
+    int result = whole ? json_dumpf(whole, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
 
     json_decref(whole);
     putchar('\n');

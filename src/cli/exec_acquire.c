@@ -86,10 +86,8 @@ static int connect_session(struct exec *exec)
             return end_by_signal(exec, number);
         if (status == ZKLOCK_OK)
             return 0;
-        if (status != ZKLOCK_NO_SERVER) {
-            message_error("cannot connect: %s", zklock_status_text(status));
-            return zklock_status_exit(status);
-        }
+        if (status != ZKLOCK_NO_SERVER)
+            return connection_refuse(exec->session, status);
         if (left == 0)
             return connection_fail(exec->session, limit_ms);
     }

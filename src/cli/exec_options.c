@@ -16,18 +16,18 @@ static const char help[] =
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "  -n, --nonblock              fail at once if somebody is ahead\n"
-    "  -s, --shared                hold together with others who give -s\n"
     "  -w, --wait SECS             fail if not held by then, connecting included\n"
     "  -E, --conflict-exit-code N  exit status of both failures; default 1\n"
     "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
     "      --stop-signal SIG       default TERM  --on-loss stop|warn  default stop\n"
     "      --revoke-signal SIG     for COMMAND when zklock revoke asks; default: none\n"
     "      --once-per SECS         not if it ran with success so long ago, anywhere\n"
-    "      --min-hold SECS  hold so long  --kill-leftovers  end what COMMAND leaves\n"
+    "      --min-hold SECS         keep the lock at least so long\n"
+    "      --kill-leftovers        end background processes that COMMAND leaves\n"
     "      --no-guard              without the keeper process (see below)\n"
     "      --label TEXT            shown to others; default: COMMAND's name\n"
-    "      --style curator|curator-rw|kazoo  whom to share PATH with\n"
-    "      --persistent-parent     make missing parents persistent\n"
+    "      --style curator|kazoo   default curator  --persistent-parent  no container\n"
+    "      --auth-file FILE        with credentials  --acl open|creator|creator-read\n"
     "      --lease strict|standalone|cheap       --tick-time MS  of the servers\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "COMMAND sees ZKLOCK_PATH, ZKLOCK_TOKEN, ZKLOCK_CONTENDER and\n"
@@ -49,8 +49,8 @@ static const char elect_help[] =
     "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
     "      --stop-signal SIG       default TERM\n"
     "      --revoke-signal SIG     for COMMAND when zklock revoke asks; default: none\n"
-    "  --min-hold, --kill-leftovers, --no-guard, --label, --style,\n"
-    "  --persistent-parent, --lease, --tick-time: as of zklock exec\n"
+    "  --min-hold, --kill-leftovers, --no-guard, --label, --style, --auth-file,\n"
+    "  --acl, --persistent-parent, --lease, --tick-time: as of zklock exec\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "COMMAND finds what zklock exec gives. Exit status: COMMAND's own; else as of\n"
     "zklock exec, but that a loss (79) and, after the first campaign, servers that\n"
@@ -58,8 +58,14 @@ static const char elect_help[] =
 
 static const struct option_choice styles[] = {
     {"curator", ZKLOCK_STYLE_CURATOR},
-    {"curator-rw", ZKLOCK_STYLE_CURATOR_RW},
     {"kazoo", ZKLOCK_STYLE_KAZOO},
+    {NULL, 0},
+};
+
+static const struct option_choice acls[] = {
+    {"open", ZKLOCK_ACL_OPEN},
+    {"creator", ZKLOCK_ACL_CREATOR},
+    {"creator-read", ZKLOCK_ACL_CREATOR_READ},
     {NULL, 0},
 };
 
@@ -106,7 +112,6 @@ static enum options_result read_table(int argc, char **argv, struct exec_options
     const struct option_rule rules[] = {
         {"nonblock", 'n', OPTION_FLAG, &options->is_nonblocking, {0, 0}, NULL},
         {"wait", 'w', OPTION_SECONDS, &options->wait_ms, OPTIONS_WAIT_RANGE, NULL},
-        {"shared", 's', OPTION_FLAG, &options->is_shared, {0, 0}, NULL},
         {"conflict-exit-code", 'E', OPTION_INTEGER, &options->conflict_exit, {0, 255}, NULL},
         {"kill-after", 'k', OPTION_SECONDS, &options->grace_ms, OPTIONS_WAIT_RANGE, NULL},
         {"stop-signal", 0, OPTION_SIGNAL, &options->stop_signal, {0, 0}, NULL},
@@ -119,6 +124,7 @@ static enum options_result read_table(int argc, char **argv, struct exec_options
         {"no-guard", 0, OPTION_FLAG, &options->is_unguarded, {0, 0}, NULL},
         {"label", 0, OPTION_TEXT, &options->label, {0, 0}, NULL},
         {"style", 0, OPTION_CHOICE, &options->style, {0, 0}, styles},
+        {"acl", 0, OPTION_CHOICE, &options->common.acl, {0, 0}, acls},
         {"persistent-parent", 0, OPTION_FLAG, &options->persistent_parent, {0, 0}, NULL},
         {NULL, 0, OPTION_FLAG, NULL, {0, 0}, NULL},
     };

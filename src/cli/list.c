@@ -20,6 +20,7 @@ static const char help[] =
     "      --json                  for programs; as of zklock status --json\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
+    "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "AGE is that of the holder's place in the queue. WAIT: how many wait.\n"
     "Exit status: 0 read; 64 usage; 69 no server; 77 denied.\n";
@@ -116,7 +117,7 @@ static int print_json(zklock_session *session, const struct survey *survey)
     }
     whole = json_pack("{s:i, s:i, s:I, s:o}", "version", 1, "session_timeout_ms", (int)info.session_timeout_ms,
                       "denied_directories", (json_int_t)survey->denied_count, "locks", locks);
-    result = whole ? json_dumpf(whole, stdout, JSON_INDENT(2)) : -1;
+    result = whole ? json_dumpf(whole, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
     json_decref(whole);
     putchar('\n');
     return result == 0 ? 0 : EXIT_SYSTEM;
@@ -135,8 +136,8 @@ static int run(zklock_session *session, const void *options, const struct words 
     else if (!status)
         message_story("%s: no lock that anybody holds or waits for", survey_root(words));
     if (!status && survey.denied_count > 0)
-        message_warn("%zu director%s may not be read, and so were left out", survey.denied_count,
-                     survey.denied_count == 1 ? "y" : "ies");
+        message_warn("%zu director%s left out for want of the right READ", survey.denied_count,
+                     survey.denied_count == 1 ? "y was" : "ies were");
     survey_clear(&survey);
     if (fflush(stdout) != 0 && !status)
         status = EXIT_SYSTEM;

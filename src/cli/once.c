@@ -1,17 +1,21 @@
 #include "once.h"
 
+#include <string.h>
+
 #include "message.h"
 
 enum { LIMIT_MS = 10000 };
 
 static int fail(const struct exec *exec, const char *what, zklock_status status)
 {
+    const char *needed = strcmp(what, "read") == 0 ? ": it needs the right READ" : ": it needs the right WRITE";
+
     if (status == ZKLOCK_REFUSED)
         message_error("%s: there are data of somebody else at the path, where --once-per would keep its stamp",
                       exec->options->path);
     else
-        message_error("%s: cannot %s the stamp of --once-per: %s", exec->options->path, what,
-                      zklock_status_text(status));
+        message_error("%s: cannot %s the stamp of --once-per: %s%s", exec->options->path, what,
+                      zklock_status_text(status), status == ZKLOCK_DENIED ? needed : "");
     return zklock_status_exit(status);
 }
 

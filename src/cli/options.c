@@ -42,6 +42,7 @@ void common_options_rules(struct common_options *options, struct option_rule out
         {"connect-timeout", 0, OPTION_SECONDS, &options->connect_timeout_ms, OPTIONS_WAIT_RANGE, NULL},
         {"lease", 0, OPTION_CHOICE, &options->lease, {0, 0}, leases},
         {"tick-time", 0, OPTION_INTEGER, &options->tick_time_ms, {1, 600000}, NULL},
+        {"auth-file", 0, OPTION_TEXT, &options->auth_file, {0, 0}, NULL},
         {"verbose", 'v', OPTION_REPEATS, &options->verbosity, {0, 0}, NULL},
         {"quiet", 'q', OPTION_FLAG, &options->is_quiet, {0, 0}, NULL},
         {"help", 'h', OPTION_HELP, NULL, {0, 0}, NULL},
@@ -218,16 +219,30 @@ static enum options_result read_all(struct reader *reader, int argc, char **argv
     return result;
 }
 
+/* An empty variable is none. */
+static void take_environment(const char *name, const char **in_out_text)
+{
+    const char *text = *in_out_text ? NULL : getenv(name);
+
+    if (text && text[0])
+        *in_out_text = text;
+}
+
+static bool settle_credentials(const char *subcommand, struct common_options *common)
+{
+    take_environment("ZKLOCK_AUTH_FILE", &common->auth_file);
+    if (common->acl == ZKLOCK_ACL_OPEN || common->auth_file)
+        return true;
+    message_usage("%s: option --acl: rights for the creator alone need credentials; give --auth-file", subcommand);
+    return false;
+}
+
 static bool settle_servers(const char *subcommand, struct common_options *common)
 {
     const char *from = common->servers ? "option -S, --servers" : "environment variable ZKLOCK_SERVERS";
     char problem[256];
 
-    if (!common->servers) {
-        common->servers = getenv("ZKLOCK_SERVERS");
-        if (common->servers && common->servers[0] == '\0')
-            common->servers = NULL;
-    }
+    take_environment("ZKLOCK_SERVERS", &common->servers);
     if (!common->servers || zklock_servers_check(common->servers, problem, sizeof(problem)) == ZKLOCK_OK)
         return true;
     message_usage("%s: %s: '%s': %s", subcommand, from, common->servers, problem);
@@ -242,7 +257,7 @@ bool common_options_settle(const char *subcommand, struct common_options *option
         message_set_level(MESSAGE_DEBUG);
     else
         message_set_level(options->verbosity ? MESSAGE_VERBOSE : MESSAGE_NORMAL);
-    return settle_servers(subcommand, options);
+    return settle_servers(subcommand, options) && settle_credentials(subcommand, options);
 }
 
 enum options_result options_read(int argc, char **argv, const struct option_rule *rules,

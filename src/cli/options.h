@@ -62,16 +62,19 @@ struct common_options {
     int64_t connect_timeout_ms; /* negative: not given */
     int64_t tick_time_ms;       /* 0: not given */
     int lease;
+    int acl;
+    const char *auth_file;      /* NULL: no credentials */
     int verbosity;
     bool is_quiet;
 };
 
-enum { COMMON_RULES = 10 };
+enum { COMMON_RULES = 11 };
 
 void common_options_init(struct common_options *options);
 void common_options_rules(struct common_options *options, struct option_rule out_rules[COMMON_RULES]);
 
-/* Checks the server list, takes it from the environment if need be, and sets the message level. */
+/* Checks the server list, takes it and the file of credentials from the environment if need be, and sets the message
+ * level. */
 bool common_options_settle(const char *subcommand, struct common_options *options);
 
 /*

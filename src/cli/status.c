@@ -16,6 +16,7 @@ static const char help[] =
     "      --watch                 look again every second, until q is pressed; where\n"
     "                              there is no terminal: a line for every change\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
+    "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
     "  -v, --verbose   what the server granted, and the names of the znodes\n"
     "  -q, --quiet   -h, --help   -V, --version\n"
     "A queue is the moment's: by the time that you read it, it may be another.\n"
@@ -62,7 +63,7 @@ static int show(zklock_session *session, const struct status_options *options, c
     zklock_status status = zklock_queue_read(session, path, connection_limit_ms(&options->common), &queue);
 
     if (status != ZKLOCK_OK)
-        return subcommand_fail(session, &options->common, path, status);
+        return subcommand_fail(session, &options->common, path, "READ", status);
     if (list)
         json_array_append_new(list, status_json(path, queue, subcommand_wall_ms()));
     else
@@ -84,7 +85,7 @@ static int print_json(const zklock_session_info *info, json_t *list)
 {
     json_t *whole = json_pack("{s:i, s:i, s:O}", "version", 1, "session_timeout_ms",
                               (int)info->session_timeout_ms, "locks", list);
-    int result = whole ? json_dumpf(whole, stdout, JSON_INDENT(2)) : -1;
+    int result = whole ? json_dumpf(whole, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
 
     json_decref(whole);
     putchar('\n');

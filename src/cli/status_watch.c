@@ -90,6 +90,18 @@ static void describe_silence(const struct watch *watch, const char *path, char *
     safe_text(raw, strlen(raw), buffer, size);
 }
 
+static void describe_failure(const struct watch *watch, const char *path, zklock_status status, char *buffer, size_t size)
+{
+    char detail[512];
+    char raw[LINE_SIZE];
+
+    zklock_session_detail(watch->session, detail, sizeof(detail));
+    if (status == ZKLOCK_DENIED && !detail[0])
+        snprintf(detail, sizeof(detail), "it needs the right READ");
+    snprintf(raw, sizeof(raw), "%s: %s%s%s", path, zklock_status_text(status), detail[0] ? ": " : "", detail);
+    safe_text(raw, strlen(raw), buffer, size);
+}
+
 /* Elsewhere than on a terminal: what has changed, with the time. */
 static void print_change(struct watch *watch, int index, const char *line)
 {
@@ -118,7 +130,7 @@ static void show_path(struct watch *watch, int index)
         else if (status == ZKLOCK_NO_SERVER || status == ZKLOCK_TIMEOUT)
             describe_silence(watch, path, line, sizeof(line));
         else
-            snprintf(line, sizeof(line), "%s: %s", path, zklock_status_text(status));
+            describe_failure(watch, path, status, line, sizeof(line));
         if (watch->is_live)
             printf("%s\n", line);
         else

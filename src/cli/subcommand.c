@@ -16,11 +16,23 @@ int64_t subcommand_wall_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int subcommand_deny(zklock_session *session, const char *path, const char *right)
+{
+    char detail[512];
+
+    zklock_session_detail(session, detail, sizeof(detail));
+    message_error("%s: %s: %s%s", path, zklock_status_text(ZKLOCK_DENIED), detail[0] ? detail : "it needs the right ",
+                  detail[0] ? "" : right);
+    return zklock_status_exit(ZKLOCK_DENIED);
+}
+
 int subcommand_fail(zklock_session *session, const struct common_options *common, const char *path,
-                    zklock_status status)
+                    const char *right, zklock_status status)
 {
     if (status == ZKLOCK_NO_SERVER || status == ZKLOCK_TIMEOUT)
         return connection_fail(session, connection_limit_ms(common));
+    if (status == ZKLOCK_DENIED)
+        return subcommand_deny(session, path, right);
     message_error("%s: %s", path, zklock_status_text(status));
     return zklock_status_exit(status);
 }

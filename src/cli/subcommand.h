@@ -16,9 +16,11 @@ struct subcommand {
 /* `options` begin with struct common_options. Returns the exit status. */
 int subcommand_main(int argc, char **argv, const struct subcommand *subcommand, void *options);
 
-/* Says why a question about `path` was not answered. Returns the exit status. */
+/* Says why a question about `path` was not answered; `right` is what it takes. Returns the exit status. */
 int subcommand_fail(zklock_session *session, const struct common_options *common, const char *path,
-                    zklock_status status);
+                    const char *right, zklock_status status);
+/* The same of ZKLOCK_DENIED: a missing right, or credentials that are not accepted. */
+int subcommand_deny(zklock_session *session, const char *path, const char *right);
 
 /* Milliseconds since 1970. */
 int64_t subcommand_wall_ms(void);

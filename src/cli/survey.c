@@ -41,7 +41,7 @@ static int read_queues(zklock_session *session, const struct common_options *com
         if (status == ZKLOCK_DENIED || status == ZKLOCK_BAD_ARGUMENT)
             survey->denied_count++;
         else if (status != ZKLOCK_OK)
-            return subcommand_fail(session, common, path, status);
+            return subcommand_fail(session, common, path, "READ", status);
     }
     return 0;
 }
@@ -54,7 +54,7 @@ int survey_read(zklock_session *session, const struct common_options *common, co
     *out_survey = (struct survey){0};
     status = zklock_paths_read(session, path, connection_limit_ms(common), &out_survey->paths);
     if (status != ZKLOCK_OK)
-        return subcommand_fail(session, common, path, status);
+        return subcommand_fail(session, common, path, "READ", status);
     out_survey->denied_count = out_survey->paths->denied_count;
     out_survey->queues = calloc(out_survey->paths->count + 1, sizeof(zklock_queue *));
     if (!out_survey->queues)

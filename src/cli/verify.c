@@ -13,6 +13,7 @@ static const char help[] =
     "the place that keeps them refuse a token lower than the highest it has seen.\n"
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
+    "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 it is; 1 it is not; 64 usage; 69 no server; 77 denied.\n";
 
@@ -77,7 +78,7 @@ static int run(zklock_session *session, const void *options, const struct words 
         return 0;
     }
     if (status != ZKLOCK_NOT_HELD)
-        return subcommand_fail(session, &verify->common, path, status);
+        return subcommand_fail(session, &verify->common, path, "READ", status);
     tell_holder(session, path, verify->token, limit_ms);
     return 1;
 }

@@ -9,6 +9,7 @@
 #include "message.h"
 #include "options.h"
 #include "payload.h"
+#include "subcommand.h"
 
 enum { HOLDER_LIMIT_MS = 400, CLOSE_LIMIT_MS = 300 };
 
@@ -18,6 +19,7 @@ static const char help[] =
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -w, --wait SECS             give up after so long, connecting included\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
+    "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 nobody holds it; 1 somebody still did at the limit; 64 usage;\n"
     "69 no server; 77 denied.\n";
@@ -95,8 +97,7 @@ static int await_free(zklock_session *session, const struct wait_options *option
         return fail_held(session, options);
     if (status == ZKLOCK_NO_SERVER)
         return connection_fail(session, options->wait_ms);
-    message_error("%s: %s", options->path, zklock_status_text(status));
-    return zklock_status_exit(status);
+    return subcommand_fail(session, &options->common, options->path, "READ", status);
 }
 
 static int run(const struct wait_options *options)

@@ -106,6 +106,7 @@ static void expect_common(const struct common_options *common)
 {
     EXPECT(common->session_timeout_ms >= 100 && common->session_timeout_ms <= 86400000);
     EXPECT(common->connect_timeout_ms >= -1 && common->connect_timeout_ms <= OPTIONS_WAIT_RANGE.most);
+    EXPECT(common->acl == ZKLOCK_ACL_OPEN || (common->auth_file && common->acl <= ZKLOCK_ACL_CREATOR_READ));
     EXPECT(common->tick_time_ms >= 0 && common->tick_time_ms <= 600000);
     EXPECT(!common->servers || zklock_servers_check(common->servers, NULL, 0) == ZKLOCK_OK);
 }
@@ -123,6 +124,8 @@ static void add_common(struct line *line, const struct common_options *common)
         add(line, "--tick-time=%lld", (long long)common->tick_time_ms);
     if (common->servers)
         add(line, "--servers=%s", common->servers);
+    if (common->auth_file)
+        add(line, "--auth-file=%s", common->auth_file);
     if (common->is_quiet)
         add(line, "--quiet");
     if (common->verbosity > 0) {
@@ -138,7 +141,8 @@ static bool is_same_text(const char *one, const char *other)
 
 static void expect_same_common(const struct common_options *one, const struct common_options *other)
 {
-    EXPECT(is_same_text(one->servers, other->servers));
+    EXPECT(is_same_text(one->servers, other->servers) && is_same_text(one->auth_file, other->auth_file));
+    EXPECT(one->acl == other->acl);
     EXPECT(one->session_timeout_ms == other->session_timeout_ms);
     EXPECT(one->connect_timeout_ms == other->connect_timeout_ms);
     EXPECT(one->tick_time_ms == other->tick_time_ms);
@@ -183,12 +187,15 @@ static void expect_command(const struct line *line, char *const *before, char *c
 static void write_out(const struct exec_options *options, struct line *out_line)
 {
     static const char *const styles[] = {[ZKLOCK_STYLE_CURATOR] = "curator", [ZKLOCK_STYLE_KAZOO] = "kazoo"};
+    static const char *const acls[] = {"open", "creator", "creator-read"};
     static const char *const losses[] = {[ON_LOSS_STOP] = "stop", [ON_LOSS_WARN] = "warn"};
 
     *out_line = (struct line){1, {strdup("exec")}};
     EXPECT((size_t)options->style < 2 && (size_t)options->on_loss < 2);
     add(out_line, "--style=%s", styles[options->style]);
     add(out_line, "--on-loss=%s", losses[options->on_loss]);
+    if (options->common.auth_file)
+        add(out_line, "--acl=%s", acls[options->common.acl]);
     add(out_line, "--stop-signal=%s", number_signal_name(options->stop_signal));
     if (options->revoke_signal > 0)
         add(out_line, "--revoke-signal=%s", number_signal_name(options->revoke_signal));
@@ -298,6 +305,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {data, size};
 
     unsetenv("ZKLOCK_SERVERS");
+    unsetenv("ZKLOCK_AUTH_FILE");
     if (take_byte(&input) == 'd')
         read_demo(&input);
     else

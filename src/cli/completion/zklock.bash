@@ -3,7 +3,7 @@
 _zklock()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} subcommand=${COMP_WORDS[1]}
-    local common="--servers --session-timeout --connect-timeout --lease --tick-time --verbose --quiet --help --version"
+    local common="--servers --session-timeout --connect-timeout --lease --tick-time --auth-file --verbose --quiet --help --version"
     local own words i
     COMPREPLY=()
 
@@ -31,13 +31,15 @@ _zklock()
     --style) mapfile -t COMPREPLY < <(compgen -W "curator kazoo" -- "$cur"); return ;;
     --stop-signal|--revoke-signal)
         mapfile -t COMPREPLY < <(compgen -W "TERM INT HUP QUIT USR1 USR2 KILL" -- "$cur"); return ;;
+    --acl) mapfile -t COMPREPLY < <(compgen -W "open creator creator-read" -- "$cur"); return ;;
+    --auth-file) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
     --dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     esac
     case $subcommand in
     exec) own="--nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --on-loss --min-hold
-        --once-per --kill-leftovers --guard --no-guard --label --style --persistent-parent --" ;;
+        --once-per --kill-leftovers --guard --no-guard --label --style --acl --persistent-parent --" ;;
     elect) own="--nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --min-hold
-        --kill-leftovers --guard --no-guard --label --style --persistent-parent --" ;;
+        --kill-leftovers --guard --no-guard --label --style --acl --persistent-parent --" ;;
     status) own="--json --watch" ;;
     list|doctor) own="--json" ;;
     wait) own="--wait" ;;
