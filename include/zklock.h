@@ -85,7 +85,8 @@ extern "C" {
     X(SYSTEM, 19, "the operating system refused", true, 71)                                                   \
     X(PENDING, 20, "no result yet", true, 70)                                                                 \
     X(INTERNAL, 21, "internal failure", false, 70)                                                            \
-    X(CHANGED, 22, "it has changed since it was read", false, 1)
+    X(CHANGED, 22, "it has changed since it was read", false, 1)                                              \
+    X(NO_UPGRADE, 23, "a shared lock is never made exclusive; release it, then acquire", false, 70)
 
 typedef enum zklock_status {
 #define ZKLOCK_STATUS_ENUM(name, code, text, retriable, exit_status) ZKLOCK_##name = (code),
@@ -306,11 +307,27 @@ typedef struct zklock_event {
 /* Runs on the notifier thread; `event` is valid during the call only. */
 typedef void zklock_event_fn(zklock *lock, const zklock_event *event, void *arg);
 
-/* How contenders are named, which decides what other clients share the path (see the manual). */
+/*
+ * How contenders are named, which decides what other clients share the path (see the manual). Contenders that would
+ * not count each other end an acquire with ZKLOCK_MIXED_STYLES.
+ */
 typedef enum zklock_style {
-    ZKLOCK_STYLE_CURATOR = 0, /* Curator's mutex and go-zookeeper */
-    ZKLOCK_STYLE_KAZOO = 1,   /* kazoo's Lock and go-zookeeper */
+    ZKLOCK_STYLE_CURATOR = 0,    /* exclusive: with Curator's mutex and go-zookeeper, unless somebody is shared: then
+                                    among users of this library only */
+    ZKLOCK_STYLE_KAZOO = 1,      /* kazoo's Lock and go-zookeeper; ReadLock and WriteLock */
+    ZKLOCK_STYLE_CURATOR_RW = 2, /* Curator's read-write lock. The one after an exclusive holder lists before it is
+                                    granted, since that holder may be downgraded: one round trip more a hand-over */
 } zklock_style;
+
+/*
+ * One queue, in the order of arrival: a shared contender waits for the exclusive ones ahead of it, an exclusive one
+ * for all. Shared contenders hold together; those that come behind a waiting exclusive one wait for it.
+ */
+typedef enum zklock_mode {
+    ZKLOCK_MODE_EXCLUSIVE = 0,
+    ZKLOCK_MODE_SHARED = 1,
+    ZKLOCK_MODE_LEADER_LATCH = 2, /* exclusive among Curator's leader latches */
+} zklock_mode;
 
 typedef struct zklock_options {
     size_t size;               /* sizeof(zklock_options), set by _init */
@@ -319,6 +336,7 @@ typedef struct zklock_options {
     bool persistent_parent;    /* make missing parents persistent instead of containers */
     zklock_event_fn *on_event; /* may be NULL */
     void *event_arg;
+    zklock_mode mode;          /* default ZKLOCK_MODE_EXCLUSIVE */
 } zklock_options;
 
 /* Fills in the defaults. Does not block; any thread. */
@@ -442,6 +460,30 @@ ZKLOCK_API zklock_status zklock_release(zklock *lock, int64_t timeout_ms);
  */
 ZKLOCK_API zklock_status zklock_release_send(zklock *lock);
 
+/*
+ * Makes an exclusive lock of the style ZKLOCK_STYLE_CURATOR_RW shared without letting go: no exclusive contender can
+ * come between, and the shared ones right behind are granted at once. The token stays.
+ *
+ * timeout_ms negative: for ever. Afterwards it goes on in the background.
+ * blocking   at most timeout_ms. threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: shared, from now on or before. ZKLOCK_UNCONFIRMED: held, and not confirmed as shared within the
+ *            limit; ask again. ZKLOCK_BAD_ARGUMENT: of another style. ZKLOCK_DENIED, ZKLOCK_REFUSED: held as before,
+ *            see zklock_detail(). ZKLOCK_LOST; ZKLOCK_NOT_HELD; ZKLOCK_NO_MEMORY; ZKLOCK_DEADLOCK; ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_downgrade(zklock *lock, int64_t timeout_ms);
+
+/*
+ * Asks for exclusiveness without letting go, which a shared lock never gets: two holders who both asked would wait for
+ * each other for ever. Release it, and acquire with a lock object whose mode is exclusive; others may come between.
+ *
+ * blocking   no. threads: any, callbacks too.
+ * returns    ZKLOCK_OK: it is held exclusively as it is. ZKLOCK_NO_UPGRADE: it is shared, and stays so. ZKLOCK_LOST;
+ *            ZKLOCK_NOT_HELD; ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_upgrade(zklock *lock);
+
 /* Whether the lock is held now, by the clock: false once the lease has run out, even if no event has been delivered.
  * Does not block; any thread. */
 ZKLOCK_API bool zklock_is_held(zklock *lock);
@@ -455,7 +497,8 @@ ZKLOCK_API zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss);
 
 /*
  * The fencing token of the present or latest grant: between exclusive holders of one path it strictly rises, over
- * restarts and re-created parents, though not over an ensemble restored from a backup.
+ * restarts and re-created parents, though not over an ensemble restored from a backup. Shared holders have tokens of
+ * their own, above that of every exclusive holder before them.
  *
  * returns    ZKLOCK_OK; ZKLOCK_NOT_HELD: never granted; ZKLOCK_FORKED. Does not block; any thread.
  * since      0.1
@@ -503,12 +546,6 @@ ZKLOCK_API void zklock_contender_name(zklock *lock, char *buffer, size_t size);
 ZKLOCK_API void zklock_detail(zklock *lock, char *buffer, size_t size);
 
 /* -------------------------------------------------------------------------------------------- inspection */
-
-typedef enum zklock_mode {
-    ZKLOCK_MODE_EXCLUSIVE = 0,
-    ZKLOCK_MODE_SHARED = 1,
-    ZKLOCK_MODE_LEADER_LATCH = 2,
-} zklock_mode;
 
 typedef struct zklock_contender {
     const char *name;      /* as other clients wrote it: not to be printed raw */

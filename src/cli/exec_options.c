@@ -16,18 +16,18 @@ static const char help[] =
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "  -n, --nonblock              fail at once if somebody is ahead\n"
+    "  -s, --shared                hold together with others who give -s\n"
     "  -w, --wait SECS             fail if not held by then, connecting included\n"
     "  -E, --conflict-exit-code N  exit status of both failures; default 1\n"
     "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
     "      --stop-signal SIG       default TERM  --on-loss stop|warn  default stop\n"
     "      --revoke-signal SIG     for COMMAND when zklock revoke asks; default: none\n"
     "      --once-per SECS         not if it ran with success so long ago, anywhere\n"
-    "      --min-hold SECS         keep the lock at least so long\n"
-    "      --kill-leftovers        end background processes that COMMAND leaves\n"
+    "      --min-hold SECS  hold so long  --kill-leftovers  end what COMMAND leaves\n"
     "      --no-guard              without the keeper process (see below)\n"
     "      --label TEXT            shown to others; default: COMMAND's name\n"
-    "      --style curator|kazoo   default curator  --persistent-parent  no container\n"
-    "      --auth-file FILE        with credentials  --acl open|creator|creator-read\n"
+    "      --style curator|curator-rw|kazoo  --persistent-parent  not a container\n"
+    "      --auth-file FILE  with credentials  --acl open|creator|creator-read\n"
     "      --lease strict|standalone|cheap       --tick-time MS  of the servers\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "COMMAND sees ZKLOCK_PATH, ZKLOCK_TOKEN, ZKLOCK_CONTENDER and\n"
@@ -58,6 +58,7 @@ static const char elect_help[] =
 
 static const struct option_choice styles[] = {
     {"curator", ZKLOCK_STYLE_CURATOR},
+    {"curator-rw", ZKLOCK_STYLE_CURATOR_RW},
     {"kazoo", ZKLOCK_STYLE_KAZOO},
     {NULL, 0},
 };
@@ -112,6 +113,7 @@ static enum options_result read_table(int argc, char **argv, struct exec_options
     const struct option_rule rules[] = {
         {"nonblock", 'n', OPTION_FLAG, &options->is_nonblocking, {0, 0}, NULL},
         {"wait", 'w', OPTION_SECONDS, &options->wait_ms, OPTIONS_WAIT_RANGE, NULL},
+        {"shared", 's', OPTION_FLAG, &options->is_shared, {0, 0}, NULL},
         {"conflict-exit-code", 'E', OPTION_INTEGER, &options->conflict_exit, {0, 255}, NULL},
         {"kill-after", 'k', OPTION_SECONDS, &options->grace_ms, OPTIONS_WAIT_RANGE, NULL},
         {"stop-signal", 0, OPTION_SIGNAL, &options->stop_signal, {0, 0}, NULL},

@@ -11,6 +11,7 @@ struct exec_options {
     bool is_electing;
     struct common_options common;
     bool is_nonblocking;
+    bool is_shared;
     int64_t wait_ms;       /* negative: no limit */
     int64_t conflict_exit;
     int64_t grace_ms;      /* negative: by the session timeout */

@@ -55,6 +55,7 @@ static void destroy(struct zkl_attempt *attempt)
     free(attempt->path);
     free(attempt->payload);
     free(attempt->own_path);
+    free(attempt->reader_path);
     free(attempt->ahead_path);
     free(attempt);
 }
@@ -89,7 +90,7 @@ struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const
     attempt->session = session;
     attempt->lock = lock;
     attempt->refs = 2; /* the caller's and the session's */
-    attempt->naming = options->naming;
+    attempt->kind = options->kind;
     attempt->is_persistent_parent = options->is_persistent_parent;
     attempt->limit_ns = options->limit_ns;
     attempt->room = options->room;
@@ -97,6 +98,7 @@ struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const
     attempt->look_ns = ZKL_NEVER;
     attempt->started_ns = zkl_session_now(session);
     attempt->result = ZKLOCK_PENDING;
+    attempt->downgrade_result = ZKLOCK_PENDING;
     attempt->release_result = ZKLOCK_PENDING;
     zkl_machine_init(&attempt->machine, options->is_try, zkl_session_is_connected(session));
     zkl_session_join(session, &attempt->member);
@@ -197,6 +199,10 @@ static void carry_out(struct zkl_attempt *attempt, const struct zkl_actions *act
                 give_room_back(attempt, zkl_attempt_room(attempt->path, true));
         } else if (actions->notice == ZKL_NOTICE_RELEASED) {
             attempt->release_result = status;
+        } else if (actions->notice == ZKL_NOTICE_DOWNGRADED) {
+            attempt->downgrade_result = status;
+            if (status == ZKLOCK_OK)
+                strcpy(attempt->own_path, attempt->reader_path);
         }
         if (attempt->lock)
             zkl_lock_on_notice(attempt->lock, attempt, actions->notice, actions->outcome);
@@ -251,6 +257,25 @@ void zkl_attempt_release(struct zkl_attempt *attempt, int64_t limit_ns)
     if (limit_ns != ZKL_NEVER)
         plan(attempt);
     feed_type(attempt, ZKL_EV_RELEASE);
+}
+
+bool zkl_attempt_downgrade(struct zkl_attempt *attempt, int64_t limit_ns)
+{
+    size_t parent_size = strlen(attempt->path) + 1;
+
+    if (!attempt->reader_path && !(attempt->reader_path = calloc(1, parent_size + ZKL_OWN_NAME_SIZE)))
+        return false;
+    if (!attempt->machine.is_downgrading) {
+        memcpy(attempt->reader_path, attempt->own_path, parent_size);
+        zkl_name_downgraded(attempt->own_path + parent_size, attempt->reader_path + parent_size);
+        attempt->downgrade_result = ZKLOCK_PENDING;
+    }
+    attempt->limit_ns = limit_ns;
+    attempt->limit_has_passed = false;
+    if (limit_ns != ZKL_NEVER)
+        plan(attempt);
+    feed_type(attempt, ZKL_EV_DOWNGRADE);
+    return true;
 }
 
 /* ---------------------------------------------------------------- as a member of the session */
@@ -310,12 +335,14 @@ static void on_node(struct zkl_member *member, enum zkl_node_event event, const 
     }
 }
 
-/* A node whose delete was sent is left out: its absence is no news. */
+/* A node whose delete was sent is left out, alone or within a downgrade: its absence is no news. */
 static const char *own_path(struct zkl_member *member)
 {
     const struct zkl_attempt *attempt = (const struct zkl_attempt *)member;
 
-    return attempt->machine.node_is_known && attempt->machine.state != ZKL_DELETING ? attempt->own_path : NULL;
+    bool may_go = attempt->machine.state == ZKL_DELETING || zkl_machine_has_two_names(&attempt->machine);
+
+    return attempt->machine.node_is_known && !may_go ? attempt->own_path : NULL;
 }
 
 static void on_own_gone(struct zkl_member *member)

@@ -30,12 +30,13 @@ struct zkl_attempt {
 
     char *path; /* of the lock, with the chroot */
     char *payload;
-    enum zkl_naming naming;
+    enum zkl_kind kind; /* of its first node */
     bool is_persistent_parent;
 
     char prefix[ZKL_PREFIX_SIZE]; /* of the latest create */
     struct zkl_zombie *zombie;    /* in case that nobody sees its fate; made before it is sent */
     char *own_path;               /* room for path, slash and name; meant only while the machine knows the node */
+    char *reader_path;            /* what a downgrade puts in the place of own_path; NULL before one is asked for */
     char *ahead_path;             /* NULL: none */
     bool ahead_is_watched;
     size_t room;                  /* what it reserved in the session for watched paths */
@@ -48,6 +49,7 @@ struct zkl_attempt {
     int64_t started_ns;
     bool limit_has_passed;
     zklock_status result;         /* of the acquire; PENDING until it has one */
+    zklock_status downgrade_result; /* PENDING until it is certain */
     zklock_status release_result; /* PENDING until the release is confirmed */
     char detail[256];
 };
@@ -55,7 +57,7 @@ struct zkl_attempt {
 struct zkl_attempt_options {
     const char *path;
     const char *payload;
-    enum zkl_naming naming;
+    enum zkl_kind kind;
     bool is_persistent_parent;
     bool is_try;
     int64_t limit_ns;
@@ -75,6 +77,8 @@ void zkl_attempt_leave_ahead(struct zkl_attempt *attempt);
 void zkl_attempt_start(struct zkl_attempt *attempt);
 void zkl_attempt_give_up(struct zkl_attempt *attempt, enum zkl_outcome why);
 void zkl_attempt_release(struct zkl_attempt *attempt, int64_t limit_ns);
+/* For what is held as a WRITE. False: no memory. */
+bool zkl_attempt_downgrade(struct zkl_attempt *attempt, int64_t limit_ns);
 /* Feeds an event, and carries out what the machine answers. The attempt may be gone afterwards: hold a reference. */
 void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event);
 /* The same flight again after a while: it could not be handed on, or its answers could not be kept. */

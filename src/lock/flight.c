@@ -67,6 +67,8 @@ static enum zkl_event_type event_of(enum zkl_ask ask)
     case ZKL_ASK_WATCH:
     case ZKL_ASK_WATCH_OWN:
         return ZKL_EV_WATCHED;
+    case ZKL_ASK_DOWNGRADE:
+        return ZKL_EV_DOWNGRADED;
     case ZKL_ASK_DELETE:
     case ZKL_ASK_NOTHING:
         break;
@@ -131,7 +133,7 @@ static bool send_create(struct zkl_attempt *attempt)
     if (!attempt->zombie && !(attempt->zombie = zkl_zombie_new(attempt->path)))
         return false;
     runtime->random(runtime, token, sizeof token);
-    zkl_name_prefix(attempt->naming, token, attempt->prefix);
+    zkl_name_prefix(attempt->kind, token, attempt->prefix);
     sprintf(attempt->own_path, "%s/%s", attempt->path, attempt->prefix);
     struct zkl_request create = {.op = ZKL_OP_CREATE,
                                  .path = attempt->own_path,
@@ -158,6 +160,29 @@ static bool send_watch(struct zkl_attempt *attempt, const struct zkl_actions *ac
                                 .with_watch = true};
 
     return send_both(attempt, actions->ask, &own, actions->ask == ZKL_ASK_WATCH ? &ahead : NULL);
+}
+
+/* Read behind the transaction, in the same flight: what it answers is at least as new. */
+static bool send_downgrade(struct zkl_attempt *attempt)
+{
+    struct zkl_request replace = {.op = ZKL_OP_REPLACE,
+                                  .path = attempt->own_path,
+                                  .replacement = attempt->reader_path,
+                                  .data = attempt->payload,
+                                  .data_size = (int)strlen(attempt->payload)};
+    struct zkl_request reader = {.op = ZKL_OP_GET, .path = attempt->reader_path, .with_watch = true};
+
+    return send_both(attempt, ZKL_ASK_DOWNGRADE, &replace, &reader);
+}
+
+/* The writer first: once it is gone, a downgrade that is applied late changes nothing. */
+static bool send_delete(struct zkl_attempt *attempt)
+{
+    struct zkl_request own = {.op = ZKL_OP_DELETE, .path = attempt->own_path};
+    struct zkl_request reader = {.op = ZKL_OP_DELETE, .path = attempt->reader_path};
+    bool is_double = zkl_machine_has_two_names(&attempt->machine);
+
+    return send_both(attempt, ZKL_ASK_DELETE, &own, is_double ? &reader : NULL);
 }
 
 /* Every ancestor from the top down, the path itself last, back to back. */
@@ -229,7 +254,6 @@ static bool send_survey(struct zkl_attempt *attempt)
 bool zkl_flight_launch(struct zkl_attempt *attempt, const struct zkl_actions *actions)
 {
     struct zkl_request list = {.op = ZKL_OP_LIST, .path = attempt->path};
-    struct zkl_request delete = {.op = ZKL_OP_DELETE, .path = attempt->own_path};
 
     switch (actions->ask) {
     case ZKL_ASK_CREATE:
@@ -246,7 +270,9 @@ bool zkl_flight_launch(struct zkl_attempt *attempt, const struct zkl_actions *ac
     case ZKL_ASK_WATCH_OWN:
         return send_watch(attempt, actions);
     case ZKL_ASK_DELETE:
-        return send_both(attempt, actions->ask, &delete, NULL);
+        return send_delete(attempt);
+    case ZKL_ASK_DOWNGRADE:
+        return send_downgrade(attempt);
     case ZKL_ASK_NOTHING:
         break;
     }

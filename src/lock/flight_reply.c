@@ -89,6 +89,10 @@ static bool take_place(struct zkl_attempt *attempt, const char *const *children,
     if (place->is_mixed)
         snprintf(attempt->detail, sizeof attempt->detail,
                  "%s holds contenders of styles that do not exclude each other", attempt->path);
+    else if (place->is_unordered)
+        snprintf(attempt->detail, sizeof attempt->detail,
+                 "%s holds readers or writers, and its sequence numbers have run out: their order cannot be told any "
+                 "more; use another path, or delete this one while nobody is in it", attempt->path);
     if (place->needs_survey)
         return keep_listing(attempt, children, count);
     if (place->ahead < 0)
@@ -150,9 +154,31 @@ static void take_own(struct flight *flight, const struct zkl_reply *reply)
     flight->event.first = answer_of(reply->code);
     if (reply->code == ZKL_CODE_OK) {
         flight->event.owner_is_us = reply->stat.owner == zkl_session_id(attempt->session);
-        attempt->token = (uint64_t)reply->stat.czxid;
+        /* A reader keeps the token of the writer that it was. */
+        if (!attempt->machine.is_downgraded)
+            attempt->token = (uint64_t)reply->stat.czxid;
         zkl_revocation_look(attempt, reply);
     }
+}
+
+static void take_downgraded(struct flight *flight, int index, const struct zkl_reply *reply)
+{
+    if (index == 0) {
+        describe(flight->attempt, "downgrading the contender in", "CREATE and DELETE", reply);
+        flight->event.first = answer_of(reply->code);
+    } else {
+        flight->event.second = answer_of(reply->code);
+        flight->event.owner_is_us = reply->stat.owner == zkl_session_id(flight->attempt->session);
+    }
+}
+
+static void take_deleted(struct flight *flight, int index, const struct zkl_reply *reply)
+{
+    describe(flight->attempt, "deleting the contender in", "DELETE", reply);
+    if (index == 0)
+        flight->event.first = answer_of(reply->code);
+    else
+        flight->event.second = answer_of(reply->code);
 }
 
 static void on_watch_forgotten(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale)
@@ -242,8 +268,10 @@ void zkl_flight_take_reply(struct flight *flight, int index, const struct zkl_re
             take_ahead(flight, reply);
         break;
     case ZKL_ASK_DELETE:
-        describe(flight->attempt, "deleting the contender in", "DELETE", reply);
-        flight->event.first = answer_of(reply->code);
+        take_deleted(flight, index, reply);
+        break;
+    case ZKL_ASK_DOWNGRADE:
+        take_downgraded(flight, index, reply);
         break;
     case ZKL_ASK_NOTHING:
         break;

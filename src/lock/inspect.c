@@ -51,30 +51,13 @@ static zklock_mode mode_of(enum zkl_kind kind)
     case ZKL_KIND_LATCH:
         return ZKLOCK_MODE_LEADER_LATCH;
     case ZKL_KIND_LOCK:
+    case ZKL_KIND_KAZOO_LOCK:
     case ZKL_KIND_WRITE:
     case ZKL_KIND_FOREIGN:
     case ZKL_KIND_LEASE:
         break;
     }
     return ZKLOCK_MODE_EXCLUSIVE;
-}
-
-/* Who counts whom: kinds of one family exclude each other. kazoo's readers and writers are both seen by its locks. */
-static int family_of(enum zkl_kind kind)
-{
-    switch (kind) {
-    case ZKL_KIND_READ:
-    case ZKL_KIND_WRITE:
-        return 1;
-    case ZKL_KIND_LATCH:
-        return 2;
-    case ZKL_KIND_LOCK:
-    case ZKL_KIND_KAZOO_READ:
-    case ZKL_KIND_FOREIGN:
-    case ZKL_KIND_LEASE:
-        break;
-    }
-    return 0;
 }
 
 /* What became of one attempt to read all of it. */
@@ -152,8 +135,8 @@ static int compare_contenders(const void *left, const void *right)
 {
     const zklock_contender *a = left;
     const zklock_contender *b = right;
-    struct zkl_name a_name = {ZKL_KIND_LOCK, a->number};
-    struct zkl_name b_name = {ZKL_KIND_LOCK, b->number};
+    struct zkl_name a_name = {ZKL_KIND_LOCK, a->number, false};
+    struct zkl_name b_name = {ZKL_KIND_LOCK, b->number, false};
 
     return zkl_queue_compare(a_name, (int64_t)a->token, b_name, (int64_t)b->token);
 }
@@ -176,8 +159,8 @@ static bool is_mixed(char *const *names, int count)
     unsigned families = 0;
 
     for (int i = 0; i < count; i++)
-        families |= 1U << family_of(zkl_name_parse(names[i]).kind);
-    return (families & (families - 1)) != 0;
+        families |= zkl_queue_family(zkl_name_parse(names[i]));
+    return !zkl_queue_is_one(families);
 }
 
 /* Moves the contenders among the children to the front; the others are foreign. */

@@ -136,6 +136,13 @@ void zkl_lock_on_notice(zklock *lock, struct zkl_attempt *attempt, enum zkl_noti
     case ZKL_NOTICE_LOST:
         lost(lock, outcome);
         break;
+    case ZKL_NOTICE_DOWNGRADED:
+        if (outcome != ZKL_OUTCOME_OK)
+            memcpy(lock->detail, attempt->detail, sizeof lock->detail);
+        zkl_session_log(lock->session, ZKLOCK_LOG_INFO, "%s: %s", lock->path,
+                        outcome == ZKL_OUTCOME_OK ? "held as shared from now on" : "not downgraded");
+        wake_owner(lock);
+        break;
     case ZKL_NOTICE_RELEASED: /* told by zkl_lock_on_gone() */
         if (attempt->detail[0] && outcome != ZKL_OUTCOME_OK)
             memcpy(lock->detail, attempt->detail, sizeof lock->detail);
@@ -183,7 +190,7 @@ void zkl_lock_on_gone(zklock *lock, struct zkl_attempt *attempt)
 /* ---------------------------------------------------------------- life */
 
 /* What the options had in the first version. */
-#define OLDEST_OPTIONS (offsetof(zklock_options, event_arg) + sizeof(void *))
+#define OLDEST_OPTIONS offsetof(zklock_options, mode)
 
 void zklock_options_init(zklock_options *options)
 {
@@ -212,15 +219,20 @@ static void destroy(zklock *lock)
     free(lock);
 }
 
+static const char *const style_names[] = {
+    [ZKLOCK_STYLE_CURATOR] = "curator", [ZKLOCK_STYLE_KAZOO] = "kazoo", [ZKLOCK_STYLE_CURATOR_RW] = "curator-rw",
+};
+
 static bool fill(zklock *lock, const char *path, const zklock_options *options)
 {
     struct zkl_runtime *runtime = zkl_session_runtime(lock->session);
 
     lock->path = full_path(zkl_session_chroot(lock->session), path);
     lock->payload = zkl_payload_new(options->label ? options->label : zkl_session_label(lock->session),
-                                    options->style == ZKLOCK_STYLE_KAZOO ? "kazoo" : "curator",
+                                    style_names[options->style],
                                     runtime->wall_ms(runtime));
     lock->style = options->style;
+    lock->mode = options->mode;
     lock->is_persistent_parent = options->persistent_parent;
     lock->on_event = options->on_event;
     lock->event_arg = options->event_arg;
@@ -229,7 +241,8 @@ static bool fill(zklock *lock, const char *path, const zklock_options *options)
 
 static zklock_status check(zklock_session *session, const char *path, const zklock_options *options)
 {
-    if (!session || (unsigned)options->style > ZKLOCK_STYLE_KAZOO)
+    if (!session || (unsigned)options->style > ZKLOCK_STYLE_CURATOR_RW ||
+        (unsigned)options->mode > ZKLOCK_MODE_LEADER_LATCH)
         return ZKLOCK_BAD_ARGUMENT;
     if (!zkl_session_is_own(session))
         return ZKLOCK_FORKED;

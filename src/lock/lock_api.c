@@ -8,8 +8,7 @@
 #include "base/line.h"
 #include "lock/lock_state.h"
 
-/* @locks takes the session's mutex, unless this is not the owning process */
-static zklock_status enter(zklock *lock)
+zklock_status zkl_lock_enter(zklock *lock)
 {
     if (!lock)
         return ZKLOCK_BAD_ARGUMENT;
@@ -19,14 +18,14 @@ static zklock_status enter(zklock *lock)
     return ZKLOCK_OK;
 }
 
-static zklock_status enter_blocking(zklock *lock)
+zklock_status zkl_lock_enter_blocking(zklock *lock)
 {
     if (lock && zkl_session_is_own(lock->session) && zkl_is_notifier_thread())
         return ZKLOCK_DEADLOCK;
-    return enter(lock);
+    return zkl_lock_enter(lock);
 }
 
-static zklock_status leave(zklock *lock, zklock_status status)
+zklock_status zkl_lock_leave(zklock *lock, zklock_status status)
 {
     zkl_session_unlock(lock->session);
     return status;
@@ -50,13 +49,24 @@ static bool is_in_use(const zklock *lock)
                              zkl_lock_is_lost(lock) || lock->releasers > 0);
 }
 
+static enum zkl_kind kind_of(const zklock *lock)
+{
+    static const enum zkl_kind kinds[][3] = {
+        [ZKLOCK_STYLE_CURATOR] = {ZKL_KIND_LOCK, ZKL_KIND_READ, ZKL_KIND_LATCH},
+        [ZKLOCK_STYLE_KAZOO] = {ZKL_KIND_KAZOO_LOCK, ZKL_KIND_KAZOO_READ, ZKL_KIND_KAZOO_LOCK},
+        [ZKLOCK_STYLE_CURATOR_RW] = {ZKL_KIND_WRITE, ZKL_KIND_READ, ZKL_KIND_LATCH},
+    };
+
+    return kinds[lock->style][lock->mode];
+}
+
 /* NULL: no memory, for the attempt or for telling what becomes of it. @locks expects the session's mutex */
 static struct zkl_attempt *new_attempt(zklock *lock, int64_t timeout_ms, bool is_try, size_t room)
 {
     struct zkl_attempt_options options = {
         .path = lock->path,
         .payload = lock->payload,
-        .naming = lock->style == ZKLOCK_STYLE_KAZOO ? ZKL_NAMING_KAZOO : ZKL_NAMING_CURATOR,
+        .kind = kind_of(lock),
         .is_persistent_parent = lock->is_persistent_parent,
         .is_try = is_try,
         .room = room,
@@ -119,14 +129,14 @@ static zklock_status wait_for_result(zklock *lock)
 
 static zklock_status start_and_wait(zklock *lock, int64_t timeout_ms, bool is_try)
 {
-    zklock_status status = enter_blocking(lock);
+    zklock_status status = zkl_lock_enter_blocking(lock);
 
     if (status != ZKLOCK_OK)
         return status;
     status = start(lock, timeout_ms, is_try);
     if (status == ZKLOCK_OK)
         status = wait_for_result(lock);
-    return leave(lock, status);
+    return zkl_lock_leave(lock, status);
 }
 
 zklock_status zklock_try(zklock *lock, int64_t timeout_ms)
@@ -141,42 +151,42 @@ zklock_status zklock_acquire(zklock *lock, int64_t timeout_ms)
 
 zklock_status zklock_acquire_start(zklock *lock, int64_t timeout_ms)
 {
-    zklock_status status = enter(lock);
+    zklock_status status = zkl_lock_enter(lock);
 
-    return status == ZKLOCK_OK ? leave(lock, start(lock, timeout_ms, false)) : status;
+    return status == ZKLOCK_OK ? zkl_lock_leave(lock, start(lock, timeout_ms, false)) : status;
 }
 
 zklock_status zklock_result(zklock *lock)
 {
-    zklock_status status = enter(lock);
+    zklock_status status = zkl_lock_enter(lock);
 
     if (status != ZKLOCK_OK)
         return status;
-    return leave(lock, lock->attempt ? lock->attempt->result : ZKLOCK_NOT_HELD);
+    return zkl_lock_leave(lock, lock->attempt ? lock->attempt->result : ZKLOCK_NOT_HELD);
 }
 
 zklock_status zklock_wait(zklock *lock)
 {
-    zklock_status status = enter_blocking(lock);
+    zklock_status status = zkl_lock_enter_blocking(lock);
 
     if (status != ZKLOCK_OK)
         return status;
-    return leave(lock, lock->attempt ? wait_for_result(lock) : ZKLOCK_NOT_HELD);
+    return zkl_lock_leave(lock, lock->attempt ? wait_for_result(lock) : ZKLOCK_NOT_HELD);
 }
 
 zklock_status zklock_cancel(zklock *lock)
 {
-    zklock_status status = enter(lock);
+    zklock_status status = zkl_lock_enter(lock);
 
     if (status != ZKLOCK_OK)
         return status;
     if (!lock->attempt)
-        return leave(lock, ZKLOCK_NOT_HELD);
+        return zkl_lock_leave(lock, ZKLOCK_NOT_HELD);
     if (lock->attempt->result == ZKLOCK_PENDING)
         zkl_attempt_give_up(lock->attempt, ZKL_OUTCOME_CANCELLED);
     if (lock->attempt->result == ZKLOCK_CANCELLED)
-        return leave(lock, ZKLOCK_OK);
-    return leave(lock, lock->attempt->result == ZKLOCK_OK && is_in_use(lock) ? ZKLOCK_ALREADY : ZKLOCK_NOT_HELD);
+        return zkl_lock_leave(lock, ZKLOCK_OK);
+    return zkl_lock_leave(lock, lock->attempt->result == ZKLOCK_OK && is_in_use(lock) ? ZKLOCK_ALREADY : ZKLOCK_NOT_HELD);
 }
 
 /* ---------------------------------------------------------------- release */
@@ -193,14 +203,14 @@ static zklock_status let_go(zklock *lock, int64_t timeout_ms)
 
 zklock_status zklock_release(zklock *lock, int64_t timeout_ms)
 {
-    zklock_status status = enter_blocking(lock);
+    zklock_status status = zkl_lock_enter_blocking(lock);
 
     if (status != ZKLOCK_OK)
         return status;
     struct zkl_attempt *attempt = lock->attempt;
     status = let_go(lock, timeout_ms);
     if (status == ZKLOCK_NOT_HELD)
-        return leave(lock, status);
+        return zkl_lock_leave(lock, status);
     zkl_attempt_ref(attempt);
     lock->releasers++;
     while (attempt->release_result == ZKLOCK_PENDING && !attempt->limit_has_passed)
@@ -211,14 +221,14 @@ zklock_status zklock_release(zklock *lock, int64_t timeout_ms)
     else if (status == ZKLOCK_OK)
         status = ZKLOCK_UNCONFIRMED;
     zkl_attempt_unref(attempt);
-    return leave(lock, status);
+    return zkl_lock_leave(lock, status);
 }
 
 zklock_status zklock_release_send(zklock *lock)
 {
-    zklock_status status = enter(lock);
+    zklock_status status = zkl_lock_enter(lock);
 
-    return status == ZKLOCK_OK ? leave(lock, let_go(lock, -1)) : status;
+    return status == ZKLOCK_OK ? zkl_lock_leave(lock, let_go(lock, -1)) : status;
 }
 
 /* ---------------------------------------------------------------- look */
@@ -226,7 +236,7 @@ zklock_status zklock_release_send(zklock *lock)
 /* Not by zklock_remaining_ms(): its last, broken millisecond would be "no" for a lock whose lease may be prolonged yet. */
 bool zklock_is_held(zklock *lock)
 {
-    if (enter(lock) != ZKLOCK_OK)
+    if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return false;
     bool is_held = zkl_lock_is_granted(lock) && zkl_session_lease_remaining(lock->session) > 0;
     zkl_session_unlock(lock->session);
@@ -237,7 +247,7 @@ int64_t zklock_remaining_ms(zklock *lock)
 {
     int64_t remaining_ns = 0;
 
-    if (enter(lock) != ZKLOCK_OK)
+    if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return 0;
     if (zkl_lock_is_granted(lock))
         remaining_ns = zkl_session_lease_remaining(lock->session);
@@ -277,7 +287,7 @@ static zklock_state state_now(zklock *lock)
 
 zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss)
 {
-    if (enter(lock) != ZKLOCK_OK)
+    if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return ZKLOCK_STATE_IDLE;
     zklock_state state = state_now(lock);
     zklock_loss loss = lock->loss;
@@ -291,19 +301,19 @@ zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss)
 
 zklock_status zklock_token(zklock *lock, uint64_t *out_token)
 {
-    zklock_status status = out_token ? enter(lock) : ZKLOCK_BAD_ARGUMENT;
+    zklock_status status = out_token ? zkl_lock_enter(lock) : ZKLOCK_BAD_ARGUMENT;
 
     if (status != ZKLOCK_OK)
         return status;
     if (!lock->has_token)
-        return leave(lock, ZKLOCK_NOT_HELD);
+        return zkl_lock_leave(lock, ZKLOCK_NOT_HELD);
     *out_token = lock->token;
-    return leave(lock, ZKLOCK_OK);
+    return zkl_lock_leave(lock, ZKLOCK_OK);
 }
 
 unsigned zklock_revocations(zklock *lock)
 {
-    if (enter(lock) != ZKLOCK_OK)
+    if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return 0;
     unsigned revocations = lock->revocations;
     zkl_session_unlock(lock->session);
@@ -314,7 +324,7 @@ void zklock_contender_name(zklock *lock, char *buffer, size_t size)
 {
     if (size > 0)
         buffer[0] = '\0';
-    if (enter(lock) != ZKLOCK_OK)
+    if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return;
     if (lock->attempt && lock->attempt->machine.node_is_known)
         snprintf(buffer, size, "%s", lock->attempt->own_path + strlen(lock->path) + 1);
@@ -325,7 +335,7 @@ void zklock_detail(zklock *lock, char *buffer, size_t size)
 {
     if (size > 0)
         buffer[0] = '\0';
-    if (enter(lock) != ZKLOCK_OK)
+    if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return;
     snprintf(buffer, size, "%s", lock->detail);
     if (size > 0)
@@ -335,23 +345,23 @@ void zklock_detail(zklock *lock, char *buffer, size_t size)
 
 zklock_status zklock_fd(zklock *lock, int *out_fd)
 {
-    zklock_status status = out_fd ? enter(lock) : ZKLOCK_BAD_ARGUMENT;
+    zklock_status status = out_fd ? zkl_lock_enter(lock) : ZKLOCK_BAD_ARGUMENT;
 
     if (status != ZKLOCK_OK)
         return status;
     if (lock->event_fd < 0)
         lock->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (lock->event_fd < 0)
-        return leave(lock, ZKLOCK_SYSTEM);
+        return zkl_lock_leave(lock, ZKLOCK_SYSTEM);
     *out_fd = lock->event_fd;
-    return leave(lock, ZKLOCK_OK);
+    return zkl_lock_leave(lock, ZKLOCK_OK);
 }
 
 void zklock_fd_clear(zklock *lock)
 {
     uint64_t count;
 
-    if (enter(lock) != ZKLOCK_OK)
+    if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return;
     if (lock->event_fd >= 0)
         (void)!read(lock->event_fd, &count, sizeof count);

@@ -12,6 +12,7 @@ struct zklock {
     char *path;              /* with the chroot */
     char *payload; /* what its contenders say about their owner */
     zklock_style style;
+    zklock_mode mode;
     bool is_persistent_parent;
     zklock_event_fn *on_event;
     void *event_arg;
@@ -32,6 +33,13 @@ struct zklock {
 
 /* What every acquire may have to tell: its end, a loss, and that its contender is gone. */
 enum { ZKL_NOTICES_OF_AN_ACQUIRE = 3 };
+
+/* lock_api.c: into a public call and out of it. @locks takes the session's mutex, unless this is not the owning process */
+zklock_status zkl_lock_enter(zklock *lock);
+/* The same for a call that waits. */
+zklock_status zkl_lock_enter_blocking(zklock *lock);
+/* Returns `status`. @locks gives the session's mutex up */
+zklock_status zkl_lock_leave(zklock *lock, zklock_status status);
 
 /* Whether the latest attempt holds, by its state alone. @locks expects the session's mutex */
 static inline bool zkl_lock_is_granted(const zklock *lock)

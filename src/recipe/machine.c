@@ -28,6 +28,8 @@ static enum zkl_ask wish(const struct zkl_machine *machine)
     case ZKL_WATCHING:
         return machine->is_behind ? ZKL_ASK_WATCH : ZKL_ASK_WATCH_OWN;
     case ZKL_HELD:
+        if (machine->is_downgrading)
+            return ZKL_ASK_DOWNGRADE;
         return machine->own_is_watched ? ZKL_ASK_NOTHING : ZKL_ASK_WATCH_OWN;
     case ZKL_DELETING:
         return ZKL_ASK_DELETE;
@@ -82,6 +84,7 @@ static void dispatch(struct step *step)
     case ZKL_EV_SURVEYED: zkl_step_on_surveyed(step); break;
     case ZKL_EV_WATCHED: zkl_step_on_watched(step); break;
     case ZKL_EV_DELETED: zkl_step_on_deleted(step); break;
+    case ZKL_EV_DOWNGRADED: zkl_step_on_downgraded(step); break;
     case ZKL_EV_UNSENT: zkl_step_on_unsent(step); break;
     case ZKL_EV_RETRY: machine->is_blocked = false; break;
     case ZKL_EV_OWN_GONE: zkl_step_on_own_gone(step); break;
@@ -100,6 +103,7 @@ static void dispatch(struct step *step)
     case ZKL_EV_LAPSED: zkl_step_on_lapsed(step); break;
     case ZKL_EV_GIVE_UP: zkl_step_on_give_up(step); break;
     case ZKL_EV_RELEASE: zkl_step_on_release(step); break;
+    case ZKL_EV_DOWNGRADE: zkl_step_on_downgrade(step); break;
     case ZKL_EV_COUNT: break;
     }
 }

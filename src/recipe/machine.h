@@ -9,6 +9,7 @@
  *        PREPARING  FINDING -> adopt -> LISTING/SURVEYING -> WATCHING -> WAITING |
  *                                           ^                              |     |
  *                                           +-- woken, not next in line ---+     |
+ *   HELD as a writer may go on as a reader: the same state, another node, put there in one transaction.
  *        any of these, given up or refused: its end is told at once, the rest is cleaned up --+
  *
  * Invariants
@@ -53,7 +54,8 @@ enum zkl_ask {
     ZKL_ASK_SURVEY,    /* Stat of every ambiguous child of the last listing */
     ZKL_ASK_WATCH,     /* get own + get the one ahead, both with watch, in this order */
     ZKL_ASK_WATCH_OWN, /* get own, with watch */
-    ZKL_ASK_DELETE,
+    ZKL_ASK_DELETE,    /* with two names: both, the reader behind the writer */
+    ZKL_ASK_DOWNGRADE, /* put a reader in the writer's place, in one transaction; and get the reader, with watch */
 };
 
 enum zkl_answer {
@@ -73,7 +75,8 @@ enum zkl_event_type {
     ZKL_EV_LISTED,       /* first; place */
     ZKL_EV_SURVEYED,     /* first; place */
     ZKL_EV_WATCHED,      /* first: own, second: the one ahead; owner_is_us */
-    ZKL_EV_DELETED,      /* first */
+    ZKL_EV_DELETED,      /* first; second: the reader */
+    ZKL_EV_DOWNGRADED,   /* first: the transaction, second: the reader; owner_is_us */
     ZKL_EV_UNSENT,       /* the flight could not be handed to the store; nothing of it was applied */
     ZKL_EV_RETRY,        /* after UNSENT: try again */
     ZKL_EV_OWN_GONE,     /* the own node is known to be deleted */
@@ -87,6 +90,7 @@ enum zkl_event_type {
     ZKL_EV_LAPSED,       /* the lease is over */
     ZKL_EV_GIVE_UP,      /* cancel, limit or close, as `why` says */
     ZKL_EV_RELEASE,
+    ZKL_EV_DOWNGRADE,    /* a held contender of kind WRITE shall go on as a reader */
     ZKL_EV_COUNT
 };
 
@@ -112,7 +116,7 @@ struct zkl_event {
     enum zkl_answer first;
     enum zkl_answer second;
     struct zkl_place place;
-    bool owner_is_us;          /* WATCHED: the own node belongs to this session */
+    bool owner_is_us;          /* WATCHED, DOWNGRADED: the own node belongs to this session */
     bool has_lease;            /* by the clock, now; in every event */
     enum zkl_outcome why;      /* GIVE_UP */
 };
@@ -124,6 +128,7 @@ enum zkl_notice {
     ZKL_NOTICE_REQUEUED, /* the session expired while waiting */
     ZKL_NOTICE_LOST,     /* `outcome` says why */
     ZKL_NOTICE_RELEASED, /* after RELEASE: `outcome` OK, LOST, DENIED or REFUSED */
+    ZKL_NOTICE_DOWNGRADED, /* held as a reader from now on; or, with `outcome` DENIED or REFUSED, as before */
 };
 
 struct zkl_actions {
@@ -150,11 +155,14 @@ struct zkl_machine {
     bool is_verified;   /* its owner is this session for certain */
     bool own_is_watched; /* is_verified then, too */
     bool is_behind;     /* the latest listing showed somebody ahead */
-    bool is_next;       /* exactly one, exclusive for good: on this connection its deletion is the grant */
+    bool is_next;       /* exactly one, and nothing can take its place: on this connection its deletion is the grant */
     bool must_list;     /* came to the front without a lease: only a new listing may grant */
     bool ahead_is_gone; /* noticed before the answer that plants the watch */
     bool own_has_changed; /* noticed before the answer about the one ahead: the own node's watch is used up */
     bool reads_by_exists;
+    bool is_downgrading; /* asked for, and its answer is not known */
+    bool is_downgraded;  /* the reader is the own node */
+    bool downgrade_may_be_done; /* one was sent whose answer was lost */
     bool delete_may_be_done; /* a delete was sent whose answer was lost */
     int rounds;         /* parents made in a row */
 };
@@ -164,6 +172,12 @@ void zkl_machine_init(struct zkl_machine *machine, bool is_try, bool is_connecte
 
 /* The one entry point. */
 struct zkl_actions zkl_machine_step(struct zkl_machine *machine, const struct zkl_event *event);
+
+/* Whether the own node may be the writer or the reader in its place. */
+static inline bool zkl_machine_has_two_names(const struct zkl_machine *machine)
+{
+    return machine->is_downgrading || machine->downgrade_may_be_done;
+}
 
 /* For traces. Never NULL. */
 const char *zkl_state_name(enum zkl_state state);

@@ -187,11 +187,21 @@ void zkl_step_on_watched(struct step *step)
     }
 }
 
+/* Of the writer and of the reader in its place, at most one is there. */
+static enum zkl_answer answer_of_both(enum zkl_answer writer, enum zkl_answer reader)
+{
+    bool is_told_by_writer = writer != ZKL_ANSWER_OK && writer != ZKL_ANSWER_NO_NODE;
+
+    if (reader == ZKL_ANSWER_NONE || reader == ZKL_ANSWER_NO_NODE || is_told_by_writer)
+        return writer;
+    return reader;
+}
+
 void zkl_step_on_deleted(struct step *step)
 {
     struct zkl_machine *machine = step->machine;
 
-    switch (step->event->first) {
+    switch (answer_of_both(step->event->first, step->event->second)) {
     case ZKL_ANSWER_OK:
         zkl_step_finish(step, ZKL_OUTCOME_OK);
         break;
@@ -211,6 +221,48 @@ void zkl_step_on_deleted(struct step *step)
         zkl_step_finish(step, ZKL_OUTCOME_REFUSED);
         break;
     }
+}
+
+static void settle_downgrade(struct step *step, enum zkl_outcome outcome)
+{
+    step->machine->is_downgrading = false;
+    zkl_step_tell(step, ZKL_NOTICE_DOWNGRADED, outcome);
+}
+
+static void become_reader(struct step *step)
+{
+    settle_downgrade(step, ZKL_OUTCOME_OK);
+    step->machine->downgrade_may_be_done = false;
+    step->machine->is_downgraded = true;
+    step->machine->own_is_watched = true;
+}
+
+/* A reader that may not be looked at may be there all the same: the release deletes both. */
+static void lose_writer(struct step *step, bool reader_may_be_there)
+{
+    step->machine->is_downgrading = false;
+    step->machine->downgrade_may_be_done = reader_may_be_there;
+    step->machine->node_is_known = reader_may_be_there;
+    zkl_step_lose(step, ZKL_OUTCOME_REMOVED);
+}
+
+/* The transaction is sent again until its fate is known: once the writer is gone it can change nothing any more. */
+void zkl_step_on_downgraded(struct step *step)
+{
+    enum zkl_answer transaction = step->event->first;
+    enum zkl_answer reader = step->event->second;
+    bool is_hidden = reader == ZKL_ANSWER_DENIED || reader == ZKL_ANSWER_REFUSED;
+
+    if (reader == ZKL_ANSWER_OK && step->event->owner_is_us)
+        become_reader(step);
+    else if (transaction == ZKL_ANSWER_UNKNOWN || reader == ZKL_ANSWER_UNKNOWN)
+        step->machine->downgrade_may_be_done = true;
+    else if (transaction == ZKL_ANSWER_OK && is_hidden)
+        become_reader(step); /* the heartbeat alone tells of its end */
+    else if (transaction == ZKL_ANSWER_OK || transaction == ZKL_ANSWER_NO_NODE)
+        lose_writer(step, is_hidden);
+    else
+        settle_downgrade(step, transaction == ZKL_ANSWER_DENIED ? ZKL_OUTCOME_DENIED : ZKL_OUTCOME_REFUSED);
 }
 
 /* Nothing of the flight was applied. */

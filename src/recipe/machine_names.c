@@ -26,6 +26,7 @@ const char *zkl_event_name(enum zkl_event_type type)
         [ZKL_EV_SURVEYED] = "surveyed",
         [ZKL_EV_WATCHED] = "watched",
         [ZKL_EV_DELETED] = "deleted",
+        [ZKL_EV_DOWNGRADED] = "downgraded",
         [ZKL_EV_UNSENT] = "unsent",
         [ZKL_EV_RETRY] = "retry",
         [ZKL_EV_OWN_GONE] = "own gone",
@@ -39,6 +40,7 @@ const char *zkl_event_name(enum zkl_event_type type)
         [ZKL_EV_LAPSED] = "lapsed",
         [ZKL_EV_GIVE_UP] = "give up",
         [ZKL_EV_RELEASE] = "release",
+        [ZKL_EV_DOWNGRADE] = "downgrade",
     };
     return NAME_OF(names, type);
 }
@@ -49,6 +51,7 @@ const char *zkl_ask_name(enum zkl_ask ask)
         [ZKL_ASK_NOTHING] = "nothing", [ZKL_ASK_CREATE] = "create",       [ZKL_ASK_PREPARE] = "prepare",
         [ZKL_ASK_FIND] = "find",       [ZKL_ASK_LIST] = "list",           [ZKL_ASK_SURVEY] = "survey",
         [ZKL_ASK_WATCH] = "watch",     [ZKL_ASK_WATCH_OWN] = "watch own", [ZKL_ASK_DELETE] = "delete",
+        [ZKL_ASK_DOWNGRADE] = "downgrade",
     };
     return NAME_OF(names, ask);
 }

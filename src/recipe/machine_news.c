@@ -13,11 +13,14 @@ void zkl_step_on_own_gone(struct step *step)
         zkl_step_removed(step);
         break;
     case ZKL_HELD:
-        machine->node_is_known = false;
+        /* The writer goes as the reader comes: the transaction's answer will tell. */
+        if (machine->is_downgrading)
+            break;
+        machine->node_is_known = zkl_machine_has_two_names(machine);
         zkl_step_lose(step, ZKL_OUTCOME_REMOVED);
         break;
     case ZKL_LOST:
-        machine->node_is_known = false;
+        machine->node_is_known = zkl_machine_has_two_names(machine);
         break;
     case ZKL_DELETING: /* our own doing, or the delete's answer will tell */
     case ZKL_NEW:
@@ -209,4 +212,10 @@ void zkl_step_on_release(struct step *step)
         zkl_step_move(step, ZKL_DELETING);
     else
         zkl_step_finish(step, ZKL_OUTCOME_LOST);
+}
+
+void zkl_step_on_downgrade(struct step *step)
+{
+    if (step->machine->state == ZKL_HELD && !step->machine->is_downgraded)
+        step->machine->is_downgrading = true;
 }

@@ -88,6 +88,8 @@ void zkl_step_take_place(struct step *step)
         zkl_step_end_and_clean(step, ZKL_OUTCOME_REMOVED);
     } else if (place->is_mixed) {
         zkl_step_end_and_clean(step, ZKL_OUTCOME_MIXED);
+    } else if (place->is_unordered) {
+        zkl_step_end_and_clean(step, ZKL_OUTCOME_REFUSED);
     } else if (place->needs_survey) {
         zkl_step_move(step, ZKL_SURVEYING);
     } else if (place->ahead_count == 0) {

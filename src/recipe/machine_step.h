@@ -30,6 +30,7 @@ void zkl_step_on_found(struct step *step);
 void zkl_step_on_surveyed(struct step *step);
 void zkl_step_on_watched(struct step *step);
 void zkl_step_on_deleted(struct step *step);
+void zkl_step_on_downgraded(struct step *step);
 void zkl_step_on_unsent(struct step *step);
 
 /* machine_news.c: what happened, and what the owner wants. Each a switch over all states. */
@@ -41,5 +42,6 @@ void zkl_step_on_leased(struct step *step);
 void zkl_step_on_lapsed(struct step *step);
 void zkl_step_on_give_up(struct step *step);
 void zkl_step_on_release(struct step *step);
+void zkl_step_on_downgrade(struct step *step);
 
 #endif

@@ -26,10 +26,47 @@ bool zkl_queue_is_ambiguous(struct zkl_name name, struct zkl_name own)
     return name.number == own.number;
 }
 
-/* The kinds that the own exclusive contender and the others count alike; anything else must not share the path. */
-static bool is_counted_by_all(enum zkl_kind kind, bool own_is_kazoo)
+/* Whose names, and whether a queue of them has readers. */
+enum family {
+    FAMILY_OUR_LOCK = 1,
+    FAMILY_LOCK = 2,
+    FAMILY_KAZOO_LOCK = 4,
+    FAMILY_WRITE = 8,
+    FAMILY_OUR_READ = 16,
+    FAMILY_READ = 32,
+    FAMILY_KAZOO_READ = 64,
+    FAMILY_LATCH = 128,
+};
+
+#define READERS_AND_WRITERS (FAMILY_WRITE | FAMILY_OUR_READ | FAMILY_READ | FAMILY_KAZOO_READ)
+
+unsigned zkl_queue_family(struct zkl_name name)
 {
-    return kind == ZKL_KIND_LOCK || (kind == ZKL_KIND_KAZOO_READ && own_is_kazoo);
+    switch (name.kind) {
+    case ZKL_KIND_LOCK: return name.is_ours ? FAMILY_OUR_LOCK : FAMILY_LOCK;
+    case ZKL_KIND_KAZOO_LOCK: return FAMILY_KAZOO_LOCK;
+    case ZKL_KIND_WRITE: return FAMILY_WRITE;
+    case ZKL_KIND_READ: return name.is_ours ? FAMILY_OUR_READ : FAMILY_READ;
+    case ZKL_KIND_KAZOO_READ: return FAMILY_KAZOO_READ;
+    case ZKL_KIND_LATCH: return FAMILY_LATCH;
+    case ZKL_KIND_FOREIGN:
+    case ZKL_KIND_LEASE: break;
+    }
+    return 0;
+}
+
+bool zkl_queue_is_one(unsigned families)
+{
+    static const unsigned circles[] = {
+        FAMILY_OUR_LOCK | FAMILY_LOCK | FAMILY_KAZOO_LOCK, FAMILY_OUR_LOCK | FAMILY_OUR_READ,
+        FAMILY_WRITE | FAMILY_OUR_READ | FAMILY_READ,      FAMILY_KAZOO_LOCK | FAMILY_KAZOO_READ,
+        FAMILY_LATCH,
+    };
+
+    for (size_t i = 0; i < sizeof circles / sizeof circles[0]; i++)
+        if ((families & ~circles[i]) == 0)
+            return true;
+    return false;
 }
 
 static int find_own(const char *const *children, int count, const char *prefix, const int64_t *czxids)
@@ -57,6 +94,8 @@ static void count_contender(struct view *view, struct zkl_name name, int index)
 {
     struct zkl_place *place = &view->place;
 
+    if (zkl_kind_is_shared(name.kind) && zkl_kind_is_shared(view->own.kind))
+        return;
     if (!view->czxids && zkl_queue_is_ambiguous(name, view->own)) {
         place->needs_survey = true;
         return;
@@ -71,12 +110,25 @@ static void count_contender(struct view *view, struct zkl_name name, int index)
     view->last = name;
 }
 
+/* Whether nothing that counts can appear where the one right ahead was. */
+static bool is_plain(const struct view *view)
+{
+    if (view->place.ahead < 0)
+        return false;
+    /* Beyond the counter, and among equal numbers, a later one is not always behind: list again. */
+    if (view->czxids)
+        return false;
+    /* A writer may come back as a reader, which readers do not mind. */
+    return view->last.kind != ZKL_KIND_WRITE || zkl_kind_is_shared(view->own.kind);
+}
+
 void zkl_queue_place(const char *const *children, int count, const char *prefix, const int64_t *czxids,
                      struct zkl_place *out_place)
 {
-    bool own_is_kazoo = strstr(prefix, "__lock__") != NULL;
     struct view view = {.czxids = czxids, .place = {.ahead = -1}};
     struct zkl_place *place = &view.place;
+    unsigned families = 0;
+    bool has_run_out = false;
 
     place->own = find_own(children, count, prefix, czxids);
     place->own_is_present = place->own >= 0;
@@ -84,15 +136,17 @@ void zkl_queue_place(const char *const *children, int count, const char *prefix,
         view.own = zkl_name_parse(children[place->own]);
     for (int i = 0; i < count; i++) {
         struct zkl_name name = zkl_name_parse(children[i]);
-        if (name.kind == ZKL_KIND_FOREIGN || name.kind == ZKL_KIND_LEASE) {
+        if (zkl_queue_family(name) == 0) {
             place->foreign_count++;
             continue;
         }
-        place->is_mixed |= !is_counted_by_all(name.kind, own_is_kazoo);
+        families |= zkl_queue_family(name);
+        has_run_out |= is_beyond_counter(name);
         if (place->own_is_present && i != place->own)
             count_contender(&view, name, i);
     }
-    /* Beyond the counter, and among equal numbers, a later one is not always behind: list again. */
-    place->ahead_is_plain = place->ahead >= 0 && view.last.kind == ZKL_KIND_LOCK && !czxids;
+    place->is_mixed = !zkl_queue_is_one(families);
+    place->is_unordered = has_run_out && (families & READERS_AND_WRITERS) != 0;
+    place->ahead_is_plain = is_plain(&view);
     *out_place = *place;
 }

@@ -134,7 +134,8 @@ static void on_reply(void *arg, const struct zkl_reply *reply)
 
 static bool is_quorum_write(enum zkl_op op)
 {
-    return op == ZKL_OP_CREATE || op == ZKL_OP_DELETE || op == ZKL_OP_SET || op == ZKL_OP_CHECK;
+    return op == ZKL_OP_CREATE || op == ZKL_OP_DELETE || op == ZKL_OP_SET || op == ZKL_OP_CHECK ||
+           op == ZKL_OP_REPLACE;
 }
 
 bool zkl_session_submit(zklock_session *session, struct zkl_call *call, const struct zkl_request *request)

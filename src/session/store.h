@@ -44,13 +44,15 @@ enum zkl_op {
     ZKL_OP_SET,          /* any version, or exactly one; with `paths`: in one multi with a check of each of them */
     ZKL_OP_CHECK,        /* a multi of one check (any version) a path: a quorum write that changes nothing */
     ZKL_OP_SYNC,         /* asks the leader, or what the server takes for it; changes nothing */
+    ZKL_OP_REPLACE,      /* a multi: delete the node, and create another in its place, ephemeral, not sequential */
     ZKL_OP_FORGET_WATCH, /* removes the data watch of this path from the server, whoever set it */
 };
 
 struct zkl_request {
     enum zkl_op op;
     const char *path;         /* all but CHECK; full, with the chroot */
-    const void *data;         /* CREATE, SET; never NULL */
+    const char *replacement;  /* REPLACE: the other node */
+    const void *data;         /* CREATE, REPLACE, SET; never NULL */
     int data_size;
     bool with_watch;          /* GET, EXISTS. A missing node leaves no watch after GET, but does after EXISTS */
     bool is_persistent;       /* CREATE_PARENT: persistent instead of a container */

@@ -23,7 +23,7 @@ struct zkl_pending {
     struct zkl_store *store;
     zkl_reply_fn *on_reply;
     void *arg;
-    struct zoo_op_result *results; /* CHECK: libzookeeper writes here just before its completion */
+    struct zoo_op_result *results; /* CHECK, REPLACE: libzookeeper writes here just before its completion */
     int result_count;
     struct Stat *set_stat;         /* a SET with checks: here, too */
 };

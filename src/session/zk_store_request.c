@@ -208,7 +208,11 @@ static bool is_acceptable(const struct zkl_request *request)
         return request->path_count > 0 && are_paths_acceptable(request);
     if (request->op == ZKL_OP_SET && !are_paths_acceptable(request))
         return false;
-    if ((request->op == ZKL_OP_CREATE || request->op == ZKL_OP_SET) && (!request->data || request->data_size < 0))
+    bool has_data = request->op == ZKL_OP_CREATE || request->op == ZKL_OP_SET || request->op == ZKL_OP_REPLACE;
+
+    if (has_data && (!request->data || request->data_size < 0))
+        return false;
+    if (request->op == ZKL_OP_REPLACE && !is_path_acceptable(request->replacement))
         return false;
     return is_path_acceptable(request->path);
 }
@@ -258,6 +262,23 @@ static int send_set(zhandle_t *handle, const struct zkl_request *request, struct
     return zoo_aset(handle, request->path, request->data, request->data_size, version_of(request), on_stat, pending);
 }
 
+/* The same trap as above. The delete stands first: where it was applied before, the whole fails and changes nothing. */
+static int send_replace(zhandle_t *handle, const struct zkl_request *request, struct zkl_pending *pending)
+{
+    zoo_op_t ops[2];
+
+    if (zoo_state(handle) != ZOO_CONNECTED_STATE)
+        return ZINVALIDSTATE;
+    pending->results = calloc(2, sizeof(*pending->results));
+    if (!pending->results)
+        return ZINVALIDSTATE;
+    pending->result_count = 2;
+    zoo_delete_op_init(&ops[0], request->path, -1);
+    zoo_create_op_init(&ops[1], request->replacement, request->data, request->data_size, &ZOO_OPEN_ACL_UNSAFE,
+                       ZOO_EPHEMERAL, NULL, 0);
+    return zoo_amulti(handle, 2, ops, pending->results, on_done, pending);
+}
+
 static int send_create_parent(zhandle_t *handle, const struct zkl_request *request, struct zkl_pending *pending)
 {
     return zoo_acreate2(handle, request->path, "", 0, zkl_zk_store_acl(pending->store->acl),
@@ -297,6 +318,8 @@ static int send_request(zhandle_t *handle, const struct zkl_request *request, st
         return send_multi(handle, request, pending);
     case ZKL_OP_SYNC:
         return zoo_async(handle, request->path, on_synced, pending);
+    case ZKL_OP_REPLACE:
+        return send_replace(handle, request, pending);
     case ZKL_OP_FORGET_WATCH:
         return send_forget(handle, request, pending);
     }

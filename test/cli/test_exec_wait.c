@@ -36,6 +36,23 @@ static void nonblocking_takes_a_free_lock(void)
     CU_ASSERT_EQUAL(stage_end(stage_start("exec", "-n", LOCK, "--", "true", NULL)), 0);
 }
 
+/* Each style that has readers. */
+static void shared_commands_run_together_and_exclusive_ones_alone(void)
+{
+    static const char *const styles[] = {"curator", "curator-rw", "kazoo"};
+
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
+        struct process *shared =
+            stage_start("exec", "-s", "--style", styles[i], LOCK, "--", "sh", "-c", "echo in; exec sleep 300", NULL);
+        CU_ASSERT_TRUE(process_wait_output(shared, "in", PATIENCE_MS));
+        CU_ASSERT_EQUAL(
+            stage_end(stage_start("exec", "-n", "-s", "--style", styles[i], LOCK, "--", "true", NULL)), 0);
+        CU_ASSERT_EQUAL(stage_end(stage_start("exec", "-n", "--style", styles[i], LOCK, "--", "true", NULL)), 1);
+        process_signal(shared, SIGTERM);
+        CU_ASSERT_EQUAL(stage_end(shared), 128 + SIGTERM);
+    }
+}
+
 static void conflict_status_is_chosen(void)
 {
     struct process *none;
@@ -295,6 +312,7 @@ static void thawed_waiter_does_not_start_its_command(void)
 static const struct suite_test tests[] = {
     ON_STAGE(nonblocking_finds_the_holder_and_names_it),
     ON_STAGE(nonblocking_takes_a_free_lock),
+    ON_STAGE(shared_commands_run_together_and_exclusive_ones_alone),
     ON_STAGE(conflict_status_is_chosen),
     ON_STAGE(quiet_says_nothing),
     ON_STAGE(limit_passes_behind_a_holder),

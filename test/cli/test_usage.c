@@ -82,7 +82,7 @@ static void bad_choices_name_what_is_right(void)
 {
     EXPECT("'maybe': unknown; give one of stop warn", "exec", "--on-loss", "maybe", "/l", "--", "true");
     EXPECT("give one of strict standalone cheap", "exec", "--lease=lax", "/l", "--", "true");
-    EXPECT("give one of curator kazoo", "exec", "--style", "curator-rw", "/l", "--", "true");
+    EXPECT("give one of curator curator-rw kazoo", "exec", "--style", "zookeeper", "/l", "--", "true");
     EXPECT("'NOPE': no such signal", "exec", "--stop-signal", "NOPE", "/l", "--", "true");
     EXPECT("contradict each other", "exec", "-n", "-w", "2", "/l", "--", "true");
     EXPECT("lies in the lock's own directory", "demo", "--counter", "/a/b", "/a");
@@ -125,7 +125,7 @@ static void unknown_options_are_refused(void)
 /* Options that are not there yet must not look as if they were. */
 static void options_to_come_are_refused(void)
 {
-    static const char *const to_come[] = {"-s", "--shared", "-p", "--permits", "--watch"};
+    static const char *const to_come[] = {"-p", "--permits", "--watch"};
 
     for (size_t i = 0; i < sizeof(to_come) / sizeof(to_come[0]); i++)
         EXPECT("unknown option", "exec", to_come[i], "/l", "--", "true");
@@ -158,7 +158,6 @@ static void expect_help(const char *subcommand)
     CU_ASSERT_TRUE(stage_lines(stage_output(process)) <= 24);
     CU_ASSERT_TRUE(longest_line(stage_output(process)) <= 80);
     CU_ASSERT_PTR_NULL(strstr(stage_output(process), "--guard"));
-    CU_ASSERT_PTR_NULL(strstr(stage_output(process), "--shared"));
     stage_tear_down();
 }
 

@@ -160,6 +160,8 @@ static enum zkl_code apply(struct zkl_store *store, const struct pocket_sent *se
         if (node)
             reply->stat = pocket_stat(node);
         break;
+    case ZKL_OP_REPLACE: /* no scene asks for it */
+        return ZKL_CODE_REFUSED;
     case ZKL_OP_LIST:
         if (node)
             reply->children = pocket_names(sent->path, &reply->child_count);

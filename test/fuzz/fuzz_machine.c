@@ -61,6 +61,9 @@ static void expect_notice(const struct zkl_event *event)
         EXPECT(life.was_released && life.machine.state == ZKL_GONE);
         life.released++;
         break;
+    case ZKL_NOTICE_DOWNGRADED:
+        EXPECT(life.granted == 1 && life.machine.state == ZKL_HELD);
+        break;
     case ZKL_NOTICE_NONE:
         break;
     }
@@ -113,9 +116,21 @@ static enum zkl_event_type answer_type(enum zkl_ask ask)
     case ZKL_ASK_WATCH:
     case ZKL_ASK_WATCH_OWN: return ZKL_EV_WATCHED;
     case ZKL_ASK_DELETE: return ZKL_EV_DELETED;
+    case ZKL_ASK_DOWNGRADE: return ZKL_EV_DOWNGRADED;
     case ZKL_ASK_NOTHING: break;
     }
     abort();
+}
+
+/* After this answer to a delete, alone or in a transaction. */
+static bool is_gone(enum zkl_answer answer)
+{
+    return answer == ZKL_ANSWER_OK || answer == ZKL_ANSWER_NO_NODE;
+}
+
+static bool is_double(enum zkl_ask ask)
+{
+    return ask != ZKL_ASK_WATCH_OWN && (ask != ZKL_ASK_DELETE || zkl_machine_has_two_names(&life.machine));
 }
 
 /* What an answer says of the znode. */
@@ -129,8 +144,14 @@ static void learn(const struct zkl_event *event)
                                                          : NODE_ABSENT;
     else if (event->type == ZKL_EV_FOUND && is_found)
         life.node = NODE_PRESENT;
-    else if (event->type == ZKL_EV_DELETED && (event->first == ZKL_ANSWER_OK || event->first == ZKL_ANSWER_NO_NODE))
+    else if (event->type == ZKL_EV_DELETED && is_gone(event->first) &&
+             (event->second == ZKL_ANSWER_NONE || is_gone(event->second)))
         life.node = NODE_ABSENT;
+    else if (event->type == ZKL_EV_DOWNGRADED && is_gone(event->first) &&
+             (event->second == ZKL_ANSWER_NO_NODE || (event->second == ZKL_ANSWER_OK && !event->owner_is_us)))
+        life.node = NODE_ABSENT;
+    else if (event->type == ZKL_EV_DOWNGRADED && event->second == ZKL_ANSWER_OK && event->owner_is_us)
+        life.node = NODE_PRESENT;
     else if (event->type == ZKL_EV_WATCHED &&
              (event->first == ZKL_ANSWER_NO_NODE || (event->first == ZKL_ANSWER_OK && !event->owner_is_us)))
         life.node = NODE_ABSENT;
@@ -150,7 +171,7 @@ static void look_ahead(const struct zkl_event *event)
     const struct zkl_place *place = &event->place;
 
     if (has_listing(event))
-        life.front = !place->own_is_present || place->needs_survey || place->is_mixed ? FRONT_UNKNOWN
+        life.front = !place->own_is_present || place->needs_survey || place->is_mixed || place->is_unordered ? FRONT_UNKNOWN
                      : place->ahead_count == 0                                        ? FRONT_NOBODY
                      : place->ahead_count == 1 && place->ahead_is_plain               ? FRONT_ONE
                                                                                       : FRONT_UNKNOWN;
@@ -172,7 +193,8 @@ static enum zkl_answer take_answer(struct input *input)
 static struct zkl_place take_place(struct input *input)
 {
     uint8_t bits = take_byte(input);
-    struct zkl_place place = {.own_is_present = bits % 8 != 0, .is_mixed = bits % 32 == 9, .ahead = -1, .own = -1};
+    struct zkl_place place = {.own_is_present = bits % 8 != 0, .is_mixed = bits % 32 == 9,
+                              .is_unordered = bits % 32 == 10, .ahead = -1, .own = -1};
 
     place.needs_survey = place.own_is_present && bits / 32 == 7;
     place.ahead_count = bits / 32 % 4;
@@ -193,7 +215,7 @@ static void answer(struct input *input, struct zkl_event *event)
     event->type = answer_type(life.asked);
     event->flight = is_stale ? life.flight - 1 : life.flight;
     event->first = take_answer(input);
-    event->second = life.asked == ZKL_ASK_WATCH_OWN ? ZKL_ANSWER_NONE : take_answer(input);
+    event->second = is_double(life.asked) ? take_answer(input) : ZKL_ANSWER_NONE;
     event->place = take_place(input);
     /* A survey leaves nothing in doubt. */
     event->place.needs_survey &= event->type != ZKL_EV_SURVEYED;
@@ -247,6 +269,7 @@ static void step(struct input *input)
         ZKL_EV_UNSENT,    ZKL_EV_RETRY,        ZKL_EV_OWN_GONE, ZKL_EV_OWN_CHANGED, ZKL_EV_AHEAD_GONE,
         ZKL_EV_AHEAD_CHANGED, ZKL_EV_CONNECTED, ZKL_EV_DISCONNECTED, ZKL_EV_EXPIRED, ZKL_EV_LEASED,
         ZKL_EV_LAPSED,    ZKL_EV_GIVE_UP,      ZKL_EV_RELEASE,  ZKL_EV_START,
+        ZKL_EV_DOWNGRADE,
     };
     static const enum zkl_outcome reasons[] = {ZKL_OUTCOME_LIMIT, ZKL_OUTCOME_CANCELLED, ZKL_OUTCOME_CLOSED};
     uint8_t choice = take_byte(input);

@@ -36,7 +36,7 @@ static enum zkl_kind kind_of(const char *head, size_t size)
         enum zkl_kind kind;
         const char *end;
     } rows[] = {
-        {ZKL_KIND_LOCK, "-lock-"},     {ZKL_KIND_LOCK, "__lock__"},  {ZKL_KIND_KAZOO_READ, "__rlock__"},
+        {ZKL_KIND_LOCK, "-lock-"},     {ZKL_KIND_KAZOO_LOCK, "__lock__"}, {ZKL_KIND_KAZOO_READ, "__rlock__"},
         {ZKL_KIND_READ, "-__READ__"},  {ZKL_KIND_WRITE, "-__WRIT__"}, {ZKL_KIND_LATCH, "-latch-"},
         {ZKL_KIND_LEASE, "-lease-"},
     };
@@ -51,7 +51,7 @@ static enum zkl_kind kind_of(const char *head, size_t size)
 
 static struct zkl_name read_again(const char *name)
 {
-    struct zkl_name read = {ZKL_KIND_FOREIGN, 0};
+    struct zkl_name read = {ZKL_KIND_FOREIGN, 0, false};
     size_t size = strlen(name);
 
     for (size_t tail = 10; tail <= 11 && tail <= size && read.kind == ZKL_KIND_FOREIGN; tail++) {
@@ -73,23 +73,28 @@ static void expect_read(const char *name)
     EXPECT(parsed.number == again.number);
 }
 
-/* A token that differs in one byte is another's. */
+/* A token that differs in the low half of one byte is another's: of two bytes the high half says what UUID it is. */
 static void read_own(struct input *input, char prefix[ZKL_PREFIX_SIZE])
 {
     unsigned char token[ZKL_TOKEN_BYTES];
-    char other[ZKL_PREFIX_SIZE], name[ZKL_OWN_NAME_SIZE];
-    enum zkl_naming naming = take_byte(input) % 2 ? ZKL_NAMING_KAZOO : ZKL_NAMING_CURATOR;
+    char other[ZKL_PREFIX_SIZE], name[ZKL_OWN_NAME_SIZE], other_name[ZKL_OWN_NAME_SIZE];
+    enum zkl_kind kind = ZKL_KIND_LOCK + take_byte(input) % (ZKL_KIND_LEASE - ZKL_KIND_LOCK + 1);
+    bool is_kazoo = kind == ZKL_KIND_KAZOO_LOCK || kind == ZKL_KIND_KAZOO_READ;
     int32_t number = (int32_t)take_word(input, 4);
 
     for (size_t i = 0; i < sizeof token; i++)
         token[i] = take_byte(input);
-    zkl_name_prefix(naming, token, prefix);
-    token[take_byte(input) % sizeof token] ^= (unsigned char)(1 + take_byte(input) % 255);
-    zkl_name_prefix(naming, token, other);
+    zkl_name_prefix(kind, token, prefix);
+    token[take_byte(input) % sizeof token] ^= (unsigned char)(1 + take_byte(input) % 15);
+    zkl_name_prefix(kind, token, other);
     EXPECT(strnlen(prefix, ZKL_PREFIX_SIZE) < ZKL_PREFIX_SIZE);
     EXPECT(snprintf(name, sizeof name, "%s%010d", prefix, (int)number) < (int)sizeof name);
     EXPECT(zkl_name_is_own(name, prefix) && !zkl_name_is_own(name, other));
-    EXPECT(zkl_name_parse(name).kind == ZKL_KIND_LOCK && zkl_name_parse(name).number == number);
+    EXPECT(zkl_name_parse(name).kind == kind && zkl_name_parse(name).number == number);
+    EXPECT(zkl_name_parse(name).is_ours == !is_kazoo);
+    EXPECT(zkl_name_downgraded(name, other_name) == (kind == ZKL_KIND_WRITE));
+    EXPECT(kind != ZKL_KIND_WRITE || (zkl_name_parse(other_name).kind == ZKL_KIND_READ &&
+                                      zkl_name_parse(other_name).number == number));
 }
 
 /* Own is the prefix and a number, nothing else; `text` is what a stranger wrote, or what stands behind the prefix. */

@@ -41,6 +41,9 @@ static void take_name(struct input *input, char *out_name, size_t size)
         free(text);
     } else if (form >= 220) {
         snprintf(out_name, size, "x-%08x-%010d", id, (int)take_number(input));
+    } else if (form >= 160) {
+        snprintf(out_name, size, "_c_%08x-0000-8000-8000-000000000000%s%010d", id, words[form % 8],
+                 (int)take_number(input));
     } else {
         snprintf(out_name, size, "%08x%s%010d", id, words[form % 8], (int)take_number(input));
     }
@@ -86,7 +89,7 @@ static void take_listing(struct input *input)
 
     child_count = 0;
     own_index = -1;
-    zkl_name_prefix(first % 2 ? ZKL_NAMING_KAZOO : ZKL_NAMING_CURATOR, token, own_prefix);
+    zkl_name_prefix(ZKL_KIND_LOCK + first % (ZKL_KIND_LATCH - ZKL_KIND_LOCK + 1), token, own_prefix);
     for (int i = 0; i < count; i++)
         take_child(input, i, i == own_at);
 }
@@ -109,6 +112,17 @@ static int order(const struct child *a, const struct child *b)
     if (rank_of(a) != rank_of(b))
         return rank_of(a) < rank_of(b) ? -1 : 1;
     return (a->czxid > b->czxid) - (a->czxid < b->czxid);
+}
+
+static bool is_reader(const struct child *child)
+{
+    return child->parsed.kind == ZKL_KIND_READ || child->parsed.kind == ZKL_KIND_KAZOO_READ;
+}
+
+/* Readers do not count each other. */
+static bool counts(const struct child *child)
+{
+    return is_contender(child) && !(is_reader(child) && own_index >= 0 && is_reader(&children[own_index]));
 }
 
 static bool is_in_doubt(const struct child *child)
@@ -142,7 +156,7 @@ static int count_ahead(bool has_survey, int *out_nearest)
 
     *out_nearest = -1;
     for (int i = 0; i < child_count; i++) {
-        if (i == own_index || !is_contender(&children[i]) || is_found_gone(i, has_survey) ||
+        if (i == own_index || !counts(&children[i]) || is_found_gone(i, has_survey) ||
             order(&children[i], &children[own_index]) > 0)
             continue;
         count++;
@@ -155,20 +169,54 @@ static int count_ahead(bool has_survey, int *out_nearest)
 static bool is_survey_needed(void)
 {
     for (int i = 0; i < child_count; i++)
-        if (is_contender(&children[i]) && is_in_doubt(&children[i]))
+        if (counts(&children[i]) && is_in_doubt(&children[i]))
             return true;
     return false;
 }
 
+static bool is_mutex(const struct child *child)
+{
+    return child->parsed.kind == ZKL_KIND_LOCK || child->parsed.kind == ZKL_KIND_KAZOO_LOCK;
+}
+
+/* Whether a counts b and b counts a, whoever wrote them. */
+static bool count_each_other(const struct child *a, const struct child *b)
+{
+    enum zkl_kind other = b->parsed.kind;
+
+    switch (a->parsed.kind) {
+    case ZKL_KIND_LOCK: return is_mutex(b) || (other == ZKL_KIND_READ && a->parsed.is_ours && b->parsed.is_ours);
+    case ZKL_KIND_KAZOO_LOCK: return is_mutex(b) || other == ZKL_KIND_KAZOO_READ;
+    case ZKL_KIND_KAZOO_READ: return other == ZKL_KIND_KAZOO_READ || other == ZKL_KIND_KAZOO_LOCK;
+    case ZKL_KIND_READ:
+        return other == ZKL_KIND_READ || other == ZKL_KIND_WRITE ||
+               (other == ZKL_KIND_LOCK && a->parsed.is_ours && b->parsed.is_ours);
+    case ZKL_KIND_WRITE: return other == ZKL_KIND_READ || other == ZKL_KIND_WRITE;
+    default: return other == a->parsed.kind;
+    }
+}
+
 static bool is_mixed(void)
 {
-    bool own_is_kazoo = strstr(own_prefix, "__lock__") != NULL;
-
-    for (int i = 0; i < child_count; i++)
-        if (is_contender(&children[i]) && children[i].parsed.kind != ZKL_KIND_LOCK &&
-            !(children[i].parsed.kind == ZKL_KIND_KAZOO_READ && own_is_kazoo))
-            return true;
+    for (int a = 0; a < child_count; a++)
+        for (int b = 0; b < child_count; b++)
+            if (is_contender(&children[a]) && is_contender(&children[b]) &&
+                !count_each_other(&children[a], &children[b]))
+                return true;
     return false;
+}
+
+static bool is_unordered(void)
+{
+    bool has_readers_or_writers = false, has_run_out = false;
+
+    for (int i = 0; i < child_count; i++) {
+        if (!is_contender(&children[i]))
+            continue;
+        has_readers_or_writers |= is_reader(&children[i]) || children[i].parsed.kind == ZKL_KIND_WRITE;
+        has_run_out |= rank_of(&children[i]) == INT32_MAX;
+    }
+    return has_readers_or_writers && has_run_out;
 }
 
 /* ---------------------------------------------------------------- what has to come out */
@@ -210,7 +258,8 @@ static void expect_ahead(const struct zkl_place *place, bool has_survey)
         return;
     }
     EXPECT(place->ahead == nearest || is_tie(place->ahead, nearest));
-    EXPECT(place->ahead_is_plain == (!has_survey && children[place->ahead].parsed.kind == ZKL_KIND_LOCK));
+    bool may_be_downgraded = children[place->ahead].parsed.kind == ZKL_KIND_WRITE && !is_reader(&children[own_index]);
+    EXPECT(place->ahead_is_plain == (!has_survey && !may_be_downgraded));
 }
 
 static void expect_place(const struct zkl_place *place, bool has_survey)
@@ -222,6 +271,7 @@ static void expect_place(const struct zkl_place *place, bool has_survey)
         foreign_count += !is_contender(&children[i]);
     EXPECT(place->foreign_count == foreign_count);
     EXPECT(place->is_mixed == is_mixed());
+    EXPECT(place->is_unordered == is_unordered());
     EXPECT(place->own_is_present == is_present);
     EXPECT(place->own == (is_present ? own_index : -1));
     EXPECT(place->needs_survey == (is_present && !has_survey && is_survey_needed()));

@@ -256,6 +256,24 @@ zklock_test_program(NAME test_intervene LABEL server SOURCES test_intervene.c LI
     locks_are_found_below_a_chroot
     directory_tells_of_itself)
 
+zklock_test_program(NAME test_lock_modes LABEL server SOURCES test_lock_modes.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
+    each_style_names_its_contenders_as_the_others_do
+    readers_hold_together_and_writers_alone
+    reader_behind_a_waiting_writer_waits_for_it
+    reader_enters_at_once_when_the_writer_ahead_gives_up
+    release_to_fifty_readers_wakes_fifty
+    release_to_fifty_sessions_wakes_fifty
+    shared_holder_is_told_of_its_loss
+    downgrade_lets_readers_in_and_keeps_token_and_number
+    downgrade_whose_answer_is_lost_is_done_once
+    release_before_the_downgrade_is_certain_leaves_nothing
+    downgraded_reader_is_told_of_its_loss
+    writer_waits_for_a_reader_that_came_under_its_writers_number
+    what_cannot_be_changed_is_refused
+    contenders_who_do_not_count_each_other_are_refused
+    readers_and_writers_beyond_the_counter_are_refused
+    options_without_a_mode_mean_exclusive)
+
 zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS zklock_test_lock_stage TESTS
     queue_of_a_missing_path_is_empty
     queue_shows_holder_and_waiters_in_order

@@ -48,6 +48,8 @@ static int call_what_has_a_status(int statuses[CALLS_MAX])
     statuses[count++] = zklock_token(holder->lock, &token);
     statuses[count++] = zklock_release(holder->lock, -1);
     statuses[count++] = zklock_release_send(holder->lock);
+    statuses[count++] = zklock_downgrade(holder->lock, -1);
+    statuses[count++] = zklock_upgrade(holder->lock);
     statuses[count++] = zklock_queue_read(stage.session, STAGE_PATH, -1, &queue);
     statuses[count++] = zklock_wait_free(stage.session, STAGE_PATH, -1);
     statuses[count++] = zklock_session_close(stage.session, -1);

@@ -53,6 +53,7 @@ static void forget_nodes(const struct world *world, struct client *client)
     if (client->link != LINK_FROZEN)
         client->past = 0;
     client->late_deletes &= world->alive;
+    client->late_downgrades &= world->alive;
     relevant = (client->own < MOST_NODES ? BIT(client->own) : 0) |
                (client->ahead < MOST_NODES ? BIT(client->ahead) : 0);
     /* Of a node that is gone only the event is left, and it is under way or will be made at the reconnect. */
@@ -195,7 +196,8 @@ static uint8_t slots_of_messages(const struct message *messages, int count)
 
 static uint8_t slots_of(const struct client *client)
 {
-    uint8_t slots = client->past | client->listed | client->late_deletes | client->watches | client->missed;
+    uint8_t slots = client->past | client->listed | client->late_deletes | client->late_downgrades |
+                    client->watches | client->missed;
 
     if (client->own < MOST_NODES)
         slots |= BIT(client->own);
@@ -224,7 +226,7 @@ static void rename_slots_of_messages(struct message *messages, int count, const 
 
 static void rename_slots_of(struct client *client, const uint8_t *names)
 {
-    uint8_t *masks[] = {&client->past,    &client->listed,  &client->late_deletes,
+    uint8_t *masks[] = {&client->past,    &client->listed,  &client->late_deletes, &client->late_downgrades,
                         &client->watches, &client->planted, &client->missed};
 
     for (unsigned i = 0; i < sizeof masks / sizeof masks[0]; i++)
@@ -238,6 +240,19 @@ static void rename_slots_of(struct client *client, const uint8_t *names)
 }
 
 /* Nodes that are gone and that nobody remembers leave the row; the others move up. */
+static void rename_writers(struct world *world, const uint8_t *names)
+{
+    uint8_t writer_of[MOST_NODES];
+
+    memset(writer_of, NONE, sizeof writer_of);
+    for (int slot = 0; slot < MOST_NODES; slot++)
+        if (names[slot] != NONE)
+            writer_of[names[slot]] = rename_slot(world->writer_of[slot], names);
+    memcpy(world->writer_of, writer_of, sizeof writer_of);
+    world->readers = rename_mask(world->readers, names, MOST_NODES);
+    world->writers = rename_mask(world->writers, names, MOST_NODES);
+}
+
 static void rename_slots(struct world *world)
 {
     uint8_t kept = world->alive;
@@ -247,11 +262,15 @@ static void rename_slots(struct world *world)
     for (int i = 0; i < setting.clients; i++)
         kept |= slots_of(&world->clients[i]);
     for (int slot = 0; slot < MOST_NODES; slot++)
+        if (has_bit(kept, slot) && world->writer_of[slot] < MOST_NODES)
+            kept |= BIT(world->writer_of[slot]);
+    for (int slot = 0; slot < MOST_NODES; slot++)
         names[slot] = has_bit(kept, slot) ? count++ : NONE;
     if (count == world->node_count)
         return;
     world->node_count = count;
     world->alive = rename_mask(world->alive, names, MOST_NODES);
+    rename_writers(world, names);
     world->at_limit = rename_mask(world->at_limit, names, MOST_NODES);
     world->negative = rename_mask(world->negative, names, MOST_NODES);
     world->killed = rename_mask(world->killed, names, MOST_NODES);

@@ -64,6 +64,16 @@ static void send_create(struct client *client)
     send(client, OP_CREATE_LIST, NONE);
 }
 
+static void send_delete(struct client *client)
+{
+    if (zkl_machine_has_two_names(&client->machine)) {
+        send(client, OP_DELETE_WRITER, client->own);
+        send(client, OP_DELETE_READER, client->own);
+    } else {
+        send(client, OP_DELETE, client->own);
+    }
+}
+
 static void carry_out(struct client *client, const struct zkl_actions *actions)
 {
     client->asked = (uint8_t)actions->ask;
@@ -91,7 +101,11 @@ static void carry_out(struct client *client, const struct zkl_actions *actions)
         send(client, OP_WATCH_OWN, client->own);
         break;
     case ZKL_ASK_DELETE:
-        send(client, OP_DELETE, client->own);
+        send_delete(client);
+        break;
+    case ZKL_ASK_DOWNGRADE:
+        send(client, OP_DOWNGRADE, client->own);
+        send(client, OP_GET_READER, client->own);
         break;
     case ZKL_ASK_NOTHING:
         break;
@@ -197,14 +211,19 @@ static enum zkl_event_type event_of(enum zkl_ask ask)
     case ZKL_ASK_WATCH:
     case ZKL_ASK_WATCH_OWN: return ZKL_EV_WATCHED;
     case ZKL_ASK_DELETE: return ZKL_EV_DELETED;
+    case ZKL_ASK_DOWNGRADE: return ZKL_EV_DOWNGRADED;
     case ZKL_ASK_NOTHING: break;
     }
     return ZKL_EV_COUNT;
 }
 
-static bool has_two_parts(enum zkl_ask ask)
+static bool has_two_parts(const struct client *client)
 {
-    return ask == ZKL_ASK_CREATE || ask == ZKL_ASK_FIND || ask == ZKL_ASK_WATCH;
+    enum zkl_ask ask = client->asked;
+
+    if (ask == ZKL_ASK_DELETE)
+        return zkl_machine_has_two_names(&client->machine);
+    return ask == ZKL_ASK_CREATE || ask == ZKL_ASK_FIND || ask == ZKL_ASK_WATCH || ask == ZKL_ASK_DOWNGRADE;
 }
 
 /* The flight that is out ends as unknown; of two answers the first may have come. */
@@ -216,7 +235,7 @@ static void settle_unknown(struct world *world, struct client *client)
     if (!client->machine.is_in_flight)
         return;
     event.type = event_of(client->asked);
-    if (has_two_parts(client->asked)) {
+    if (has_two_parts(client)) {
         if (client->half_flight == event.flight)
             event.first = client->half;
         event.second = ZKL_ANSWER_UNKNOWN;
@@ -284,7 +303,8 @@ static bool is_listing(enum op op)
 
 static bool is_second(enum op op)
 {
-    return op == OP_CREATE_LIST || op == OP_FIND_LIST || op == OP_GET_AHEAD || op == OP_EXISTS_AHEAD;
+    return op == OP_CREATE_LIST || op == OP_FIND_LIST || op == OP_GET_AHEAD || op == OP_EXISTS_AHEAD ||
+           op == OP_GET_READER || op == OP_DELETE_READER;
 }
 
 /* The last reply of its flight. */
@@ -298,6 +318,8 @@ static void finish(struct world *world, struct client *client, enum zkl_event_ty
         event.place = listing_unpack(reply);
         look_at_listing(client, reply);
     }
+    if (reply->op == OP_GET_READER && reply->code == ZKL_ANSWER_OK && is_current(client, reply))
+        client->own = reply->subject;
     if (is_second(reply->op)) {
         event.first = client->half_flight == reply->flight ? client->half : ZKL_ANSWER_UNKNOWN;
         event.second = reply->code;
@@ -356,7 +378,9 @@ void driver_deliver(struct world *world, struct client *client)
     memmove(client->replies, client->replies + 1, client->reply_count * sizeof message);
     switch ((enum op)message.op) {
     case OP_CREATE: note_created(client, &message); break;
-    case OP_BARRIER: note_half(client, &message); break;
+    case OP_BARRIER:
+    case OP_DOWNGRADE:
+    case OP_DELETE_WRITER: note_half(client, &message); break;
     case OP_GET_OWN:
         note_watch(client, &message);
         note_half(client, &message);
@@ -372,7 +396,12 @@ void driver_deliver(struct world *world, struct client *client)
         note_watch(client, &message);
         finish(world, client, ZKL_EV_WATCHED, &message);
         break;
-    case OP_DELETE: finish(world, client, ZKL_EV_DELETED, &message); break;
+    case OP_GET_READER:
+        note_watch(client, &message);
+        finish(world, client, ZKL_EV_DOWNGRADED, &message);
+        break;
+    case OP_DELETE:
+    case OP_DELETE_READER: finish(world, client, ZKL_EV_DELETED, &message); break;
     case OP_SWEEP: note_swept(client, &message); break;
     case OP_DELETED:
     case OP_CHANGED: dispatch(world, client, &message); break;

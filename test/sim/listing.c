@@ -11,11 +11,16 @@ enum {
     PLACE_MIXED = 2,
     PLACE_SURVEY = 4,
     PLACE_PLAIN = 8,
-    PLACE_COUNT_SHIFT = 4, /* three: that many or more */
+    PLACE_UNORDERED = 16,
+    PLACE_COUNT_SHIFT = 5, /* three: that many or more */
 };
 
-static char prefixes[MOST_NODES + 1][ZKL_PREFIX_SIZE];
-static char names[MOST_NODES][NUMBER_KINDS][ZKL_OWN_NAME_SIZE];
+enum { KIND_LOCK, KIND_WRITE, KIND_READ, KINDS };
+
+static char prefixes[MOST_NODES + 1][KINDS][ZKL_PREFIX_SIZE];
+static char names[MOST_NODES][KINDS][NUMBER_KINDS][ZKL_OWN_NAME_SIZE];
+/* A reader in the place of an earlier writer, by both slots. */
+static char downgraded[MOST_NODES][MOST_NODES][ZKL_OWN_NAME_SIZE];
 
 static void write_name(char out[ZKL_OWN_NAME_SIZE], const char *prefix, int number)
 {
@@ -25,30 +30,50 @@ static void write_name(char out[ZKL_OWN_NAME_SIZE], const char *prefix, int numb
         out[0] = '\0';
 }
 
+static void write_names_of(int slot, int kind)
+{
+    static const enum zkl_kind kinds[] = {ZKL_KIND_LOCK, ZKL_KIND_WRITE, ZKL_KIND_READ};
+    unsigned char token[ZKL_TOKEN_BYTES];
+    char *prefix = prefixes[slot][kind];
+
+    memset(token, 0xee - 0x11 * slot, sizeof token);
+    zkl_name_prefix(kinds[kind], token, prefix);
+    if (slot == MOST_NODES)
+        return;
+    write_name(names[slot][kind][NUMBER_NORMAL], prefix, slot + 7);
+    write_name(names[slot][kind][NUMBER_LIMIT], prefix, INT32_MAX);
+    /* The counter wraps for each create that is under way at the limit: no order in these, either. */
+    write_name(names[slot][kind][NUMBER_NEGATIVE], prefix, INT32_MIN + (slot * 5) % 3);
+    for (int writer = 0; writer < slot; writer++)
+        write_name(downgraded[slot][writer], prefixes[slot][KIND_READ], writer + 7);
+}
+
 /* The later a node was made, the earlier its name sorts. The last prefix is one that no node has. */
 static void write_names(void)
 {
-    for (int slot = 0; slot <= MOST_NODES; slot++) {
-        unsigned char token[ZKL_TOKEN_BYTES];
+    for (int slot = 0; slot <= MOST_NODES; slot++)
+        for (int kind = 0; kind < KINDS; kind++)
+            write_names_of(slot, kind);
+}
 
-        memset(token, 0xee - 0x11 * slot, sizeof token);
-        zkl_name_prefix(ZKL_NAMING_CURATOR, token, prefixes[slot]);
-        if (slot == MOST_NODES)
-            break;
-        write_name(names[slot][NUMBER_NORMAL], prefixes[slot], slot + 7);
-        write_name(names[slot][NUMBER_LIMIT], prefixes[slot], INT32_MAX);
-        /* The counter wraps for each create that is under way at the limit: no order in these, either. */
-        write_name(names[slot][NUMBER_NEGATIVE], prefixes[slot], INT32_MIN + (slot * 5) % 3);
-    }
+static int kind_of(const struct world *world, int slot)
+{
+    if (has_bit(world->readers, slot))
+        return KIND_READ;
+    return has_bit(world->writers, slot) ? KIND_WRITE : KIND_LOCK;
 }
 
 static const char *name_of(const struct world *world, int slot)
 {
-    if (prefixes[0][0] == '\0')
+    int kind = kind_of(world, slot);
+
+    if (prefixes[0][0][0] == '\0')
         write_names();
+    if (world->writer_of[slot] < MOST_NODES)
+        return downgraded[slot][world->writer_of[slot]];
     if (has_bit(world->negative, slot))
-        return names[slot][NUMBER_NEGATIVE];
-    return names[slot][has_bit(world->at_limit, slot) ? NUMBER_LIMIT : NUMBER_NORMAL];
+        return names[slot][kind][NUMBER_NEGATIVE];
+    return names[slot][kind][has_bit(world->at_limit, slot) ? NUMBER_LIMIT : NUMBER_NORMAL];
 }
 
 /* The children by name, and what the queue says. */
@@ -71,9 +96,10 @@ static void list(const struct world *world, uint8_t children, uint8_t present, s
     }
 }
 
-static void place(const struct listing *listing, uint8_t own, const int64_t *czxids, struct message *reply)
+static void place(const struct world *world, const struct listing *listing, uint8_t own, const int64_t *czxids,
+                  struct message *reply)
 {
-    const char *prefix = prefixes[own < MOST_NODES ? own : MOST_NODES];
+    const char *prefix = own < MOST_NODES ? prefixes[own][kind_of(world, own)] : prefixes[MOST_NODES][KIND_LOCK];
     struct zkl_place found;
     int counted;
 
@@ -83,6 +109,7 @@ static void place(const struct listing *listing, uint8_t own, const int64_t *czx
     reply->place |= found.own_is_present ? PLACE_PRESENT : 0;
     reply->place |= found.is_mixed ? PLACE_MIXED : 0;
     reply->place |= found.needs_survey ? PLACE_SURVEY : 0;
+    reply->place |= found.is_unordered ? PLACE_UNORDERED : 0;
     reply->place |= found.ahead_is_plain ? PLACE_PLAIN : 0;
     reply->subject = found.ahead >= 0 ? listing->slots[found.ahead] : NONE;
 }
@@ -92,7 +119,7 @@ void listing_place(const struct world *world, uint8_t children, uint8_t own, str
     struct listing listing;
 
     list(world, children, children, &listing);
-    place(&listing, own, NULL, reply);
+    place(world, &listing, own, NULL, reply);
 }
 
 void listing_survey(const struct world *world, uint8_t children, uint8_t present, uint8_t own,
@@ -101,7 +128,7 @@ void listing_survey(const struct world *world, uint8_t children, uint8_t present
     struct listing listing;
 
     list(world, children, present, &listing);
-    place(&listing, own, listing.czxids, reply);
+    place(world, &listing, own, listing.czxids, reply);
 }
 
 struct zkl_place listing_unpack(const struct message *reply)
@@ -109,6 +136,7 @@ struct zkl_place listing_unpack(const struct message *reply)
     struct zkl_place place = {
         .own_is_present = (reply->place & PLACE_PRESENT) != 0,
         .is_mixed = (reply->place & PLACE_MIXED) != 0,
+        .is_unordered = (reply->place & PLACE_UNORDERED) != 0,
         .needs_survey = (reply->place & PLACE_SURVEY) != 0,
         .ahead_is_plain = (reply->place & PLACE_PLAIN) != 0,
         .ahead_count = reply->place >> PLACE_COUNT_SHIFT,

@@ -4,14 +4,22 @@
 
 #include "driver.h"
 
+/* The client's node, or the reader that is in its place. */
+static uint8_t node_of(const struct world *world, const struct client *client)
+{
+    uint8_t reader = has_bit(world->alive, client->own) ? NONE : world_reader_of(world, client->own);
+
+    return reader < MOST_NODES && client->own < MOST_NODES ? reader : client->own;
+}
+
 static bool is_dead_by_operator(const struct world *world, const struct client *client)
 {
-    return has_bit(world->killed, client->own);
+    return has_bit(world->killed, node_of(world, client));
 }
 
 static bool has_somebody_ahead(const struct world *world, int slot)
 {
-    return (world->alive & (BIT(slot) - 1)) != 0;
+    return world_ahead_of(world, slot) != 0;
 }
 
 static const char *hear_grant(const struct world *world, struct client *client)
@@ -48,6 +56,8 @@ static const char *hear_end(const struct world *world, struct client *client, en
         return client->told & DID_GIVE_UP ? NULL : "told that the limit passed, but it did not";
     case ZKL_OUTCOME_REMOVED:
         return is_dead_by_operator(world, client) ? NULL : "told as removed, but nobody removed it";
+    case ZKL_OUTCOME_REFUSED:
+        return world->numbers_left == 0 && (setting.readers > 0 || setting.has_writers) ? NULL : "refused for no reason";
     case ZKL_OUTCOME_BUSY:
         return client->machine.is_try ? NULL : "busy, though it may wait";
     default:
@@ -88,6 +98,17 @@ static const char *hear_release(const struct world *world, struct client *client
     return how == ZKL_OUTCOME_LOST && may_be_lost ? NULL : "released with the wrong outcome";
 }
 
+static const char *hear_downgrade(const struct world *world, struct client *client, enum zkl_outcome how)
+{
+    if (!(client->told & DID_DOWNGRADE))
+        return "downgraded, but nobody asked";
+    if (how != ZKL_OUTCOME_OK)
+        return "a downgrade was refused for no reason";
+    if (has_bit(world->alive, client->own) && !has_bit(world->readers, client->own))
+        return "downgraded, but the writer is there";
+    return NULL;
+}
+
 void promises_hear(const struct world *world, struct client *client, const struct zkl_actions *actions)
 {
     const char *wrong = NULL;
@@ -104,6 +125,9 @@ void promises_hear(const struct world *world, struct client *client, const struc
         break;
     case ZKL_NOTICE_RELEASED:
         wrong = hear_release(world, client, actions->outcome);
+        break;
+    case ZKL_NOTICE_DOWNGRADED:
+        wrong = hear_downgrade(world, client, actions->outcome);
         break;
     case ZKL_NOTICE_REQUEUED:
         if (client->life != LIFE_NONE || (client->told & TOLD_RESULT))
@@ -126,18 +150,21 @@ static bool is_holder(const struct client *client)
 static const char *check_holders(const struct world *world)
 {
     int holders = 0;
+    bool is_exclusive = false;
 
     for (int i = 0; i < setting.clients; i++) {
         const struct client *client = &world->clients[i];
         if (!is_holder(client) || is_dead_by_operator(world, client))
             continue;
-        if (!has_bit(world->alive, client->own))
+        uint8_t node = node_of(world, client);
+        if (!has_bit(world->alive, node))
             return "a holder has no node";
-        if (has_somebody_ahead(world, client->own))
+        if (has_somebody_ahead(world, node))
             return "a holder's node is not the lowest";
+        is_exclusive |= !has_bit(world->readers, node);
         holders++;
     }
-    return holders > 1 ? "two holders" : NULL;
+    return holders > 1 && is_exclusive ? "two holders" : NULL;
 }
 
 static bool is_create_under_way(const struct client *client, int token)
@@ -184,7 +211,7 @@ static const char *check_client(const struct world *world, const struct client *
     enum zkl_state state = client->machine.state;
 
     if (client->own < MOST_NODES)
-        others &= (uint8_t)~BIT(client->own);
+        others &= (uint8_t)~(BIT(client->own) | BIT(node_of(world, client)));
     if (others & (others - 1))
         return "a waiter watches two nodes of others";
     if (state == ZKL_GONE && !(client->told & TOLD_RESULT))
@@ -214,9 +241,20 @@ static bool is_still(const struct world *world, const struct client *client)
            !driver_needs_sweep(world, client);
 }
 
+/* Whether this one waits although its turn has come, and no news of that is under way. */
+static bool is_forgotten(const struct world *world, const struct client *client)
+{
+    return client->machine.state == ZKL_WAITING && client->machine.is_behind && is_still(world, client) &&
+           has_bit(world->alive, client->own) && !has_somebody_ahead(world, client->own);
+}
+
 static const char *check_wake_up(const struct world *world)
 {
     bool is_anybody_waiting = false;
+
+    for (int i = 0; i < setting.clients; i++)
+        if (is_forgotten(world, &world->clients[i]))
+            return "somebody waits, and nobody who counts is ahead";
 
     for (int i = 0; i < setting.clients; i++) {
         const struct client *client = &world->clients[i];

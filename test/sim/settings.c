@@ -28,6 +28,15 @@ static const struct setting small[] = {
      .is_unreadable = true},
     {.name = "blind", .clients = 2, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS,
      .is_unreadable = true, .is_blind = true},
+    {.name = "readers", .clients = 3, .faults = 0, .give_ups = 1, .readers = 2},
+    {.name = "writers", .clients = 3, .faults = 0, .give_ups = 1, .readers = 1, .downgrades = 1, .has_writers = true},
+    {.name = "reader-cuts", .clients = 3, .faults = 1, .kinds = NETWORK, .readers = 2},
+    {.name = "readers-limit", .clients = 2, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS, .readers = 1,
+     .is_at_limit = true, .numbers_left = 1},
+    {.name = "downgrade", .clients = 2, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS, .downgrades = 1,
+     .has_writers = true},
+    {.name = "downgrade-two-faults", .clients = 2, .faults = 2,
+     .kinds = KIND(CUT) | KIND(KILL) | KIND(FAIL_TO_SEND) | KIND(TIME_OUT), .downgrades = 1, .has_writers = true},
 };
 
 static const struct setting large[] = {
@@ -38,6 +47,12 @@ static const struct setting large[] = {
     {.name = "three-two-cuts", .clients = 3, .faults = 2, .give_ups = 0, .kinds = KIND(CUT)},
     {.name = "two-two-faults", .clients = 2, .faults = 2, .give_ups = 2, .kinds = ALL_FAULTS},
     {.name = "three-two-faults", .clients = 3, .faults = 2, .give_ups = 0, .kinds = ALL_FAULTS},
+    {.name = "four-readers", .clients = 4, .faults = 0, .give_ups = 1, .readers = 2, .downgrades = 1,
+     .has_writers = true},
+    {.name = "downgrade-any-two-faults", .clients = 2, .faults = 2, .kinds = ALL_FAULTS, .readers = 1,
+     .downgrades = 1, .has_writers = true},
+    {.name = "three-readers-any-fault", .clients = 3, .faults = 1, .kinds = ALL_FAULTS, .readers = 1,
+     .downgrades = 1, .has_writers = true},
     {.name = "two-three-faults", .clients = 2, .faults = 3, .give_ups = 0, .kinds = ALL_FAULTS},
 };
 

@@ -76,6 +76,9 @@ static void list_traffic(struct list *list, const struct world *world, int index
     for (int slot = 0; slot < MOST_NODES; slot++)
         if (has_bit(client->late_deletes, slot))
             add(list, STEP_LATE_DELETE, index, slot);
+    for (int slot = 0; slot < MOST_NODES; slot++)
+        if (has_bit(client->late_downgrades, slot))
+            add(list, STEP_LATE_DOWNGRADE, index, slot);
 }
 
 static void list_owner(struct list *list, const struct world *world, int index)
@@ -93,6 +96,9 @@ static void list_owner(struct list *list, const struct world *world, int index)
         add(list, STEP_LOOK, index, !has_bit(world->alive, client->ahead));
     if (client->link == LINK_UP && driver_needs_sweep(world, client))
         add(list, STEP_SWEEP, index, 0);
+    if (world->downgrades_left > 0 && state == ZKL_HELD && client->kind == ZKL_KIND_WRITE &&
+        !(client->told & (DID_DOWNGRADE | DID_RELEASE)))
+        add(list, STEP_DOWNGRADE, index, 0);
     if (world->give_ups_left == 0)
         return;
     if (!client->machine.has_result && !(client->told & DID_GIVE_UP)) {
@@ -236,6 +242,11 @@ static void take_of_owner(struct world *world, struct client *client, const stru
         client->told |= DID_CLOSE;
         driver_give_up(world, client, ZKL_OUTCOME_CLOSED);
         break;
+    case STEP_DOWNGRADE:
+        world->downgrades_left--;
+        client->told |= DID_DOWNGRADE;
+        driver_tell(world, client, ZKL_EV_DOWNGRADE);
+        break;
     case STEP_SWEEP:
         driver_sweep(world, client);
         break;
@@ -258,6 +269,9 @@ static void take_of_server(struct world *world, struct client *client, const str
         break;
     case STEP_LATE_DELETE:
         world_apply_late_delete(world, client, step->argument);
+        break;
+    case STEP_LATE_DOWNGRADE:
+        world_apply_late_downgrade(world, client, step->argument);
         break;
     case STEP_EXPIRE:
         world_expire(world, client);

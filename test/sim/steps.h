@@ -15,6 +15,7 @@ enum step_kind {
     STEP_RECONNECT,       /* argument: the events of the watches come backwards */
     STEP_LATE_CREATE,     /* argument: token, plus 8 for a negative number */
     STEP_LATE_DELETE,     /* argument: slot */
+    STEP_LATE_DOWNGRADE,  /* argument: slot */
     STEP_DELIVER,
     STEP_APPLY,           /* argument: a create gets a negative number */
     STEP_RETRY,
@@ -29,6 +30,7 @@ enum step_kind {
     /* What may happen, out of a budget. */
     STEP_GIVE_UP = STEP_ORDINARY_COUNT, /* argument: why, cancelled or the limit */
     STEP_CLOSE,
+    STEP_DOWNGRADE,
     STEP_EXPIRE, /* free, once the lease is over */
     STEP_CUT,
     STEP_FREEZE,

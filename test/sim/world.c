@@ -16,9 +16,14 @@ void world_init(struct world *world)
     world->numbers_left = setting.is_at_limit ? (uint8_t)setting.numbers_left : NONE;
     world->faults_left = (uint8_t)setting.faults;
     world->give_ups_left = (uint8_t)setting.give_ups;
+    world->downgrades_left = (uint8_t)setting.downgrades;
+    memset(world->writer_of, NONE, sizeof world->writer_of);
     for (int i = 0; i < setting.clients; i++) {
         struct client *client = &world->clients[i];
         zkl_machine_init(&client->machine, i < setting.tries, true);
+        client->kind = setting.has_writers ? ZKL_KIND_WRITE : ZKL_KIND_LOCK;
+        if (i >= setting.clients - setting.readers)
+            client->kind = ZKL_KIND_READ;
         client->token = client->own = client->ahead = NONE;
         memset(client->tokens, NONE, sizeof client->tokens);
     }
@@ -63,10 +68,44 @@ static void delete_node(struct world *world, int slot)
     notify(world, slot, OP_DELETED);
 }
 
+static int number_of(const struct world *world, int slot)
+{
+    return world->writer_of[slot] == NONE ? slot : world->writer_of[slot];
+}
+
+uint8_t world_ahead_of(const struct world *world, int slot)
+{
+    uint8_t ahead = 0;
+
+    for (int other = 0; other < MOST_NODES; other++) {
+        int difference = number_of(world, other) - number_of(world, slot);
+        if (difference < 0 || (difference == 0 && other < slot))
+            ahead |= BIT(other);
+    }
+    if (has_bit(world->readers, slot))
+        ahead &= (uint8_t)~world->readers;
+    return ahead & world->alive;
+}
+
+static uint8_t find_reader(const struct world *world, uint8_t among, int writer)
+{
+    for (uint8_t slot = 0; slot < MOST_NODES; slot++)
+        if (has_bit(among, slot) && world->writer_of[slot] == writer)
+            return slot;
+    return NONE;
+}
+
+uint8_t world_reader_of(const struct world *world, int writer)
+{
+    return find_reader(world, world->alive, writer);
+}
+
 void world_kill(struct world *world, int slot)
 {
     world->killed |= BIT(slot);
-    if (world->alive & (BIT(slot) - 1))
+    if (world->writer_of[slot] < MOST_NODES)
+        world->killed |= BIT(world->writer_of[slot]);
+    if (world_ahead_of(world, slot))
         world->killed_early |= BIT(slot);
     delete_node(world, slot);
 }
@@ -81,7 +120,7 @@ void world_change(struct world *world, int slot)
     notify(world, slot, OP_CHANGED);
 }
 
-static int make_node(struct world *world, bool is_negative)
+static int make_node(struct world *world, const struct client *client, bool is_negative)
 {
     int slot = world->node_count;
 
@@ -89,6 +128,10 @@ static int make_node(struct world *world, bool is_negative)
         outgrow("nodes");
     world->node_count++;
     world->alive |= BIT(slot);
+    if (client->kind == ZKL_KIND_READ)
+        world->readers |= BIT(slot);
+    else if (client->kind == ZKL_KIND_WRITE)
+        world->writers |= BIT(slot);
     if (world->numbers_left == 0 && is_negative)
         world->negative |= BIT(slot);
     else if (world->numbers_left == 0)
@@ -106,7 +149,8 @@ static uint8_t visible(const struct world *world, const struct client *client)
 
 static bool is_write(enum op op)
 {
-    return op == OP_CREATE || op == OP_PREPARE || op == OP_BARRIER || op == OP_DELETE || op == OP_SWEEP;
+    return op == OP_CREATE || op == OP_PREPARE || op == OP_BARRIER || op == OP_DELETE || op == OP_SWEEP ||
+           op == OP_DELETE_WRITER || op == OP_DELETE_READER || op == OP_DOWNGRADE;
 }
 
 bool world_can_apply(const struct world *world, const struct client *client)
@@ -124,7 +168,27 @@ static void create(struct world *world, struct client *client, struct message *a
         answer->code = ZKL_ANSWER_NO_NODE;
         return;
     }
-    client->tokens[answer->subject] = (uint8_t)make_node(world, is_negative);
+    client->tokens[answer->subject] = (uint8_t)make_node(world, client, is_negative);
+}
+
+/* Both or none. */
+static bool downgrade(struct world *world, struct client *client, uint8_t writer)
+{
+    int reader = world->node_count;
+
+    if (!has_bit(world->alive, writer))
+        return false;
+    if (reader == MOST_NODES)
+        outgrow("nodes");
+    delete_node(world, writer);
+    world->node_count++;
+    world->alive |= BIT(reader);
+    world->readers |= BIT(reader);
+    world->writer_of[reader] = writer;
+    for (int token = 0; token < MOST_TOKENS; token++)
+        if (client->tokens[token] == writer)
+            client->tokens[token] = (uint8_t)reader;
+    return true;
 }
 
 static void get(const struct world *world, struct client *client, struct message *answer)
@@ -136,6 +200,18 @@ static void get(const struct world *world, struct client *client, struct message
     } else if (client->link == LINK_UP && !(setting.is_blind && answer->op == OP_EXISTS_AHEAD)) {
         client->planted |= BIT(answer->subject);
     }
+}
+
+static void get_reader(const struct world *world, struct client *client, struct message *answer)
+{
+    uint8_t reader = find_reader(world, visible(world, client), answer->subject);
+
+    if (reader == NONE) {
+        answer->code = ZKL_ANSWER_NO_NODE;
+        return;
+    }
+    answer->subject = reader;
+    get(world, client, answer);
 }
 
 static uint8_t zombie_slots(const struct client *client)
@@ -166,10 +242,10 @@ static void list(const struct world *world, const struct client *client, struct 
     answer->children = children;
 }
 
-static void delete_or_miss(struct world *world, struct message *answer)
+static void delete_or_miss(struct world *world, uint8_t slot, struct message *answer)
 {
-    if (has_bit(world->alive, answer->subject))
-        delete_node(world, answer->subject);
+    if (has_bit(world->alive, slot))
+        delete_node(world, slot);
     else
         answer->code = ZKL_ANSWER_NO_NODE;
 }
@@ -201,7 +277,18 @@ static void answer(struct world *world, struct client *client, struct message *m
         break;
     case OP_DELETE:
     case OP_SWEEP:
-        delete_or_miss(world, message);
+    case OP_DELETE_WRITER:
+        delete_or_miss(world, message->subject, message);
+        break;
+    case OP_DELETE_READER:
+        delete_or_miss(world, world_reader_of(world, message->subject), message);
+        break;
+    case OP_DOWNGRADE:
+        if (!downgrade(world, client, message->subject))
+            message->code = ZKL_ANSWER_NO_NODE;
+        break;
+    case OP_GET_READER:
+        get_reader(world, client, message);
         break;
     case OP_DELETED:
     case OP_CHANGED:
@@ -224,7 +311,13 @@ void world_apply_late_create(struct world *world, struct client *client, int tok
 {
     client->late_creates &= (uint8_t)~BIT(token);
     if (world->has_parent)
-        client->tokens[token] = (uint8_t)make_node(world, is_negative);
+        client->tokens[token] = (uint8_t)make_node(world, client, is_negative);
+}
+
+void world_apply_late_downgrade(struct world *world, struct client *client, int slot)
+{
+    client->late_downgrades &= (uint8_t)~BIT(slot);
+    downgrade(world, client, (uint8_t)slot);
 }
 
 void world_apply_late_delete(struct world *world, struct client *client, int slot)
@@ -242,6 +335,7 @@ void world_expire(struct world *world, struct client *client)
     client->life = LIFE_OVER;
     client->late_creates = 0;
     client->late_deletes = 0;
+    client->late_downgrades = 0;
     if (client->link == LINK_UP)
         client->link = LINK_CUT;
     client->planted = 0;
@@ -260,8 +354,10 @@ void world_cut(struct client *client)
         const struct message *request = &client->requests[i];
         if (request->op == OP_CREATE)
             client->late_creates |= BIT(request->subject);
-        if (request->op == OP_DELETE || request->op == OP_SWEEP)
+        if (request->op == OP_DELETE || request->op == OP_SWEEP || request->op == OP_DELETE_WRITER)
             client->late_deletes |= BIT(request->subject);
+        if (request->op == OP_DOWNGRADE)
+            client->late_downgrades |= BIT(request->subject);
     }
     client->link = LINK_CUT;
     client->planted = 0;

@@ -39,6 +39,10 @@ enum op {
     OP_EXISTS_AHEAD,
     OP_WATCH_OWN,
     OP_DELETE,
+    OP_DELETE_WRITER, /* first, of two names */
+    OP_DELETE_READER, /* subject: the writer */
+    OP_DOWNGRADE,   /* first */
+    OP_GET_READER,  /* subject: the writer, in the reply the reader */
     OP_SWEEP,       /* the driver's own delete of a zombie */
     OP_DELETED,     /* events */
     OP_CHANGED,
@@ -82,10 +86,12 @@ enum told {
     DID_GIVE_UP = 16,
     DID_RELEASE = 32,
     DID_CLOSE = 64,
+    DID_DOWNGRADE = 128,
 };
 
 struct client {
     struct zkl_machine machine;
+    uint8_t kind;       /* enum zkl_kind */
     uint8_t link;
     uint8_t life;
     uint8_t lease;
@@ -106,6 +112,7 @@ struct client {
     uint8_t tokens[MOST_TOKENS]; /* slot, UNBORN, or NONE: free */
     uint8_t late_creates;        /* mask of tokens: creates that the server keeps in a stalled thread */
     uint8_t late_deletes;        /* mask of slots */
+    uint8_t late_downgrades;     /* mask of slots */
 
     uint8_t watches; /* mask of slots that the client library watches */
     uint8_t planted; /* mask of slots with a watch at the server of this connection */
@@ -123,11 +130,15 @@ struct world {
     uint8_t alive;        /* masks of slots */
     uint8_t at_limit;     /* numbered 2147483647 */
     uint8_t negative;     /* numbered below zero */
+    uint8_t readers;
+    uint8_t writers;      /* that may be downgraded */
+    uint8_t writer_of[MOST_NODES]; /* the slot whose number a downgraded reader has; NONE: its own */
     uint8_t killed;       /* deleted by an operator */
     uint8_t killed_early; /* and somebody was ahead at that time */
     uint8_t numbers_left; /* before the counter reaches its limit */
     uint8_t faults_left;
     uint8_t give_ups_left;
+    uint8_t downgrades_left;
     struct client clients[MOST_CLIENTS];
 };
 
@@ -139,6 +150,9 @@ struct setting {
     int give_ups;
     int depth;           /* 0: no bound */
     int tries;           /* this many clients do not wait */
+    int readers;         /* this many are shared, the last ones */
+    int downgrades;      /* this often a writer goes on as a reader */
+    bool has_writers;    /* the others may be downgraded */
     unsigned kinds;      /* mask of enum step_kind: faults that may happen */
     bool has_no_parent;  /* at the start */
     bool is_at_limit;    /* the counter sticks after so many more numbers: */
@@ -160,12 +174,19 @@ static inline bool has_bit(unsigned mask, unsigned index)
 
 void world_init(struct world *world);
 
+/* Who has to go before the node in this slot may hold: a mask. */
+uint8_t world_ahead_of(const struct world *world, int slot);
+/* The reader in the place of this writer; NONE: there is none. */
+uint8_t world_reader_of(const struct world *world, int writer);
+
 /* Whether the oldest request of this client can be applied. */
 bool world_can_apply(const struct world *world, const struct client *client);
 /* Applies it and sends the reply. `is_negative`: a create beyond the counter's limit gets such a number. */
 void world_apply(struct world *world, struct client *client, bool is_negative);
 void world_apply_late_create(struct world *world, struct client *client, int token, bool is_negative);
 void world_apply_late_delete(struct world *world, struct client *client, int slot);
+
+void world_apply_late_downgrade(struct world *world, struct client *client, int slot);
 
 void world_expire(struct world *world, struct client *client);
 void world_kill(struct world *world, int slot);

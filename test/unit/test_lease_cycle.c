@@ -52,12 +52,24 @@ static void short_lease_is_prolonged_by_writes_only(void)
     CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, true, 11000 * MS), ZKL_BEAT_WRITE);
 }
 
+static void every_beat_is_a_write_by_the_other_rules_and_after_a_kind_that_nothing_names(void)
+{
+    begin();
+    beat_at(2000);
+    lease.beats[lease.beat_count - 1].kind = (enum zkl_beat_kind)99;
+    CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, true, 2100 * MS), ZKL_BEAT_WRITE);
+    lease.beats[lease.beat_count - 1].kind = ZKL_BEAT_WRITE;
+    lease.rule = ZKL_RULE_CHEAP;
+    CU_ASSERT_EQUAL(zkl_lease_next_beat(&lease, true, 2100 * MS), ZKL_BEAT_WRITE);
+}
+
 static const struct suite_test tests[] = {
     SUITE_TEST(read_a_sync_and_a_write_prolong_from_the_read),
     SUITE_TEST(sync_and_reads_prolong_nothing_without_a_write),
     SUITE_TEST(read_is_not_the_middle_one),
     SUITE_TEST(read_sync_and_write_take_turns_while_there_is_time),
     SUITE_TEST(short_lease_is_prolonged_by_writes_only),
+    SUITE_TEST(every_beat_is_a_write_by_the_other_rules_and_after_a_kind_that_nothing_names),
     SUITE_END
 };
 

@@ -63,6 +63,7 @@ static const struct pair {
     {ZKL_WAITING, ZKL_EV_AHEAD_GONE, ZKL_HELD, ZKL_ASK_NOTHING, ZKL_NOTICE_GRANTED},
     {ZKL_HELD, ZKL_EV_LAPSED, ZKL_LOST, ZKL_ASK_NOTHING, ZKL_NOTICE_LOST},
 
+    {ZKL_HELD, ZKL_EV_DOWNGRADE, ZKL_HELD, ZKL_ASK_DOWNGRADE, ZKL_NOTICE_NONE},
     {ZKL_HELD, ZKL_EV_RELEASE, ZKL_DELETING, ZKL_ASK_DELETE, ZKL_NOTICE_NONE},
     {ZKL_LOST, ZKL_EV_RELEASE, ZKL_DELETING, ZKL_ASK_DELETE, ZKL_NOTICE_NONE},
 };
@@ -232,7 +233,7 @@ static void everything_has_a_name(void)
         CU_ASSERT_STRING_NOT_EQUAL(zkl_state_name(i), "unknown");
     for (int i = 0; i < ZKL_EV_COUNT; i++)
         CU_ASSERT_STRING_NOT_EQUAL(zkl_event_name(i), "unknown");
-    for (int i = 0; i <= ZKL_ASK_DELETE; i++)
+    for (int i = 0; i <= ZKL_ASK_DOWNGRADE; i++)
         CU_ASSERT_STRING_NOT_EQUAL(zkl_ask_name(i), "unknown");
     CU_ASSERT_STRING_EQUAL(zkl_state_name(ZKL_STATE_COUNT), "unknown");
     CU_ASSERT_STRING_EQUAL(zkl_event_name((enum zkl_event_type)-1), "unknown");

@@ -8,6 +8,9 @@
 
 #define UUID "3f2b6c1e-8a4d-4e0f-9b1a-0123456789ab"
 #define HEX "3f2b6c1e8a4d4e0f9b1a0123456789ab"
+/* The same token, as our names show it. */
+#define OUR_UUID "3f2b6c1e-8a4d-8e0f-9b1a-0123456789ab"
+#define OUR_HEX "3f2b6c1e8a4d8e0f9b1a0123456789ab"
 
 struct sample {
     const char *name;
@@ -37,7 +40,7 @@ static void form_of_each_client_is_read(void)
         {"_c_" UUID "-__WRIT__0000000010", ZKL_KIND_WRITE, 10},
         {"_c_" UUID "-lease-0000000011", ZKL_KIND_LEASE, 11},
         {"_c_" UUID "-latch-0000000012", ZKL_KIND_LATCH, 12},
-        {HEX "__lock__0000000013", ZKL_KIND_LOCK, 13},
+        {HEX "__lock__0000000013", ZKL_KIND_KAZOO_LOCK, 13},
         {HEX "__rlock__0000000014", ZKL_KIND_KAZOO_READ, 14},
         {"x-72057594037927936-0000000015", ZKL_KIND_LOCK, 15},
         {"x-0100000000a1b2c3-0000000016", ZKL_KIND_LOCK, 16},
@@ -149,25 +152,31 @@ static void last_known_word_decides(void)
 static const unsigned char TOKEN[ZKL_TOKEN_BYTES] = {0x3f, 0x2b, 0x6c, 0x1e, 0x8a, 0x4d, 0x4e, 0x0f,
                                                      0x9b, 0x1a, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab};
 
-static void prefix_is_the_one_that_curator_writes(void)
+/* Each kind that we write, and how Curator or kazoo spells it. */
+static const struct {
+    enum zkl_kind kind;
+    const char *prefix;
+} written[] = {
+    {ZKL_KIND_LOCK, "_c_" OUR_UUID "-lock-"},      {ZKL_KIND_READ, "_c_" OUR_UUID "-__READ__"},
+    {ZKL_KIND_WRITE, "_c_" OUR_UUID "-__WRIT__"},  {ZKL_KIND_LATCH, "_c_" OUR_UUID "-latch-"},
+    {ZKL_KIND_LEASE, "_c_" OUR_UUID "-lease-"},    {ZKL_KIND_KAZOO_LOCK, OUR_HEX "__lock__"},
+    {ZKL_KIND_KAZOO_READ, OUR_HEX "__rlock__"},
+};
+
+#define WRITTEN_COUNT (sizeof written / sizeof written[0])
+
+static void prefix_is_the_one_that_the_others_write(void)
 {
-    char prefix[ZKL_PREFIX_SIZE];
-
-    zkl_name_prefix(ZKL_NAMING_CURATOR, TOKEN, prefix);
-    CU_ASSERT_STRING_EQUAL(prefix, "_c_" UUID "-lock-");
-}
-
-static void prefix_is_the_one_that_kazoo_writes(void)
-{
-    char prefix[ZKL_PREFIX_SIZE];
-
-    zkl_name_prefix(ZKL_NAMING_KAZOO, TOKEN, prefix);
-    CU_ASSERT_STRING_EQUAL(prefix, HEX "__lock__");
+    for (size_t i = 0; i < WRITTEN_COUNT; i++) {
+        char prefix[ZKL_PREFIX_SIZE];
+        zkl_name_prefix(written[i].kind, TOKEN, prefix);
+        CU_ASSERT_STRING_EQUAL(prefix, written[i].prefix);
+    }
 }
 
 static void each_byte_of_the_token_shows_in_the_prefix(void)
 {
-    for (int naming = ZKL_NAMING_CURATOR; naming <= ZKL_NAMING_KAZOO; naming++) {
+    for (size_t kind = 0; kind < WRITTEN_COUNT; kind++) {
         for (int i = 0; i < ZKL_TOKEN_BYTES; i++) {
             unsigned char other[ZKL_TOKEN_BYTES];
             char prefix[ZKL_PREFIX_SIZE];
@@ -175,8 +184,8 @@ static void each_byte_of_the_token_shows_in_the_prefix(void)
 
             memcpy(other, TOKEN, sizeof other);
             other[i] ^= 1;
-            zkl_name_prefix(naming, TOKEN, prefix);
-            zkl_name_prefix(naming, other, other_prefix);
+            zkl_name_prefix(written[kind].kind, TOKEN, prefix);
+            zkl_name_prefix(written[kind].kind, other, other_prefix);
             CU_ASSERT_STRING_NOT_EQUAL(prefix, other_prefix);
         }
     }
@@ -186,20 +195,76 @@ static void prefix_and_number_are_read_back(void)
 {
     static const int32_t numbers[] = {0, 1, 999, INT32_MAX - 1, INT32_MAX, -1, INT32_MIN};
 
-    for (int naming = ZKL_NAMING_CURATOR; naming <= ZKL_NAMING_KAZOO; naming++) {
+    for (size_t kind = 0; kind < WRITTEN_COUNT; kind++) {
         for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
             char prefix[ZKL_PREFIX_SIZE];
             char name[ZKL_OWN_NAME_SIZE];
             int length;
 
-            zkl_name_prefix(naming, TOKEN, prefix);
+            zkl_name_prefix(written[kind].kind, TOKEN, prefix);
             length = snprintf(name, sizeof name, "%s%010d", prefix, (int)numbers[i]);
             CU_ASSERT_TRUE(length > 0 && (size_t)length < sizeof name);
-            CU_ASSERT_EQUAL(zkl_name_parse(name).kind, ZKL_KIND_LOCK);
+            CU_ASSERT_EQUAL(zkl_name_parse(name).kind, written[kind].kind);
             CU_ASSERT_EQUAL(zkl_name_parse(name).number, numbers[i]);
             CU_ASSERT_TRUE(zkl_name_is_own(name, prefix));
         }
     }
+}
+
+/* Whatever the random bytes are. */
+static void name_of_ours_is_known_as_such(void)
+{
+    for (int byte = 0; byte < 256; byte++) {
+        unsigned char token[ZKL_TOKEN_BYTES];
+        char prefix[ZKL_PREFIX_SIZE];
+        char name[ZKL_OWN_NAME_SIZE];
+
+        memset(token, byte, sizeof token);
+        zkl_name_prefix(ZKL_KIND_LOCK, token, prefix);
+        CU_ASSERT_TRUE(snprintf(name, sizeof name, "%s0000000001", prefix) > 0);
+        CU_ASSERT_TRUE(zkl_name_parse(name).is_ours);
+    }
+}
+
+static void names_of_others_are_not_ours(void)
+{
+    static const char *const names[] = {
+        "_c_" UUID "-lock-0000000001",
+        "_c_" HEX "-lock-0000000001",
+        "_c_" OUR_HEX "-lock-0000000001",
+        "_d_" OUR_UUID "-lock-0000000001",
+        "_c_3f2b6c1e-8a4d08e0f-9b1a-0123456789ab-lock-0000000001",
+        "_c_3f2b6c1e-8a4d-8e0f-7b1a-0123456789ab-lock-0000000001",
+        "_c_3f2b6c1e-8a4d-8e0f09b1a-0123456789ab-lock-0000000001",
+        "_c_-lock-0000000001",
+        "x-12-0000000001",
+        "_c_" OUR_UUID "-lock-",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        CU_ASSERT_FALSE(zkl_name_parse(names[i]).is_ours);
+}
+
+static void reader_in_a_writers_place_keeps_token_and_number(void)
+{
+    char name[ZKL_OWN_NAME_SIZE] = "as it was";
+    char long_name[ZKL_OWN_NAME_SIZE + 1];
+
+    CU_ASSERT_FALSE(zkl_name_downgraded("_c_" OUR_UUID "-lock-0000000007", name));
+    CU_ASSERT_FALSE(zkl_name_downgraded("_c_" OUR_UUID "-__WRIT__", name));
+    memset(long_name, 'a', sizeof long_name);
+    strcpy(long_name + sizeof long_name - sizeof "-__WRIT__0000000007", "-__WRIT__0000000007");
+    CU_ASSERT_FALSE(zkl_name_downgraded(long_name, name));
+    CU_ASSERT_STRING_EQUAL(name, "as it was");
+    CU_ASSERT_TRUE(zkl_name_downgraded("_c_" OUR_UUID "-__WRIT__0000000007", name));
+    CU_ASSERT_STRING_EQUAL(name, "_c_" OUR_UUID "-__READ__0000000007");
+}
+
+static void readers_alone_share(void)
+{
+    for (size_t i = 0; i < WRITTEN_COUNT; i++)
+        CU_ASSERT_EQUAL(zkl_kind_is_shared(written[i].kind),
+                        written[i].kind == ZKL_KIND_READ || written[i].kind == ZKL_KIND_KAZOO_READ);
 }
 
 static void own_name_is_the_whole_prefix_and_a_number(void)
@@ -223,10 +288,13 @@ static const struct suite_test tests[] = {
     SUITE_TEST(number_fits_a_signed_word),
     SUITE_TEST(negative_zero_is_no_number),
     SUITE_TEST(last_known_word_decides),
-    SUITE_TEST(prefix_is_the_one_that_curator_writes),
-    SUITE_TEST(prefix_is_the_one_that_kazoo_writes),
+    SUITE_TEST(prefix_is_the_one_that_the_others_write),
     SUITE_TEST(each_byte_of_the_token_shows_in_the_prefix),
     SUITE_TEST(prefix_and_number_are_read_back),
+    SUITE_TEST(name_of_ours_is_known_as_such),
+    SUITE_TEST(names_of_others_are_not_ours),
+    SUITE_TEST(reader_in_a_writers_place_keeps_token_and_number),
+    SUITE_TEST(readers_alone_share),
     SUITE_TEST(own_name_is_the_whole_prefix_and_a_number),
     SUITE_END
 };

@@ -6,7 +6,6 @@
 #include "support/suite.h"
 
 #define OWN "_c_99999999-9999-9999-9999-999999999999-lock-"
-#define OWN_KAZOO "99999999999999999999999999999999__lock__"
 #define MOST 16
 
 static const char *children[MOST];
@@ -39,7 +38,7 @@ static void survey(const int64_t *czxids, size_t size)
 
 static struct zkl_name numbered(int32_t number)
 {
-    return (struct zkl_name){ZKL_KIND_LOCK, number};
+    return (struct zkl_name){ZKL_KIND_LOCK, number, true};
 }
 
 static void empty_listing_has_no_place(void)
@@ -121,33 +120,6 @@ static void families_that_do_not_count_each_other_are_mixed(void)
         find();
         CU_ASSERT_TRUE(place.is_mixed);
     }
-}
-
-static void contender_of_kazoo_counts_readers_of_kazoo(void)
-{
-    LIST("a__rlock__0000000001", OWN_KAZOO "0000000002");
-    zkl_queue_place(children, count, OWN_KAZOO, NULL, &place);
-    CU_ASSERT_FALSE(place.is_mixed);
-    CU_ASSERT_EQUAL(place.ahead_count, 1);
-}
-
-/* What can be downgraded may come back under its writer's number. */
-static void only_exclusive_contender_ahead_is_plain(void)
-{
-    LIST("a__lock__0000000001", OWN_KAZOO "0000000002");
-    zkl_queue_place(children, count, OWN_KAZOO, NULL, &place);
-    CU_ASSERT_TRUE(place.ahead_is_plain);
-    LIST("a__rlock__0000000001", OWN_KAZOO "0000000002");
-    zkl_queue_place(children, count, OWN_KAZOO, NULL, &place);
-    CU_ASSERT_FALSE(place.ahead_is_plain);
-}
-
-static void writer_ahead_is_not_plain(void)
-{
-    LIST("a-__WRIT__0000000001", OWN "0000000002");
-    find();
-    CU_ASSERT_EQUAL(place.ahead, 0);
-    CU_ASSERT_FALSE(place.ahead_is_plain);
 }
 
 static void equal_number_needs_a_survey(void)
@@ -299,9 +271,6 @@ static const struct suite_test tests[] = {
     SUITE_TEST(junk_is_counted_apart_and_never_ahead),
     SUITE_TEST(own_contender_is_not_taken_for_another),
     SUITE_TEST(families_that_do_not_count_each_other_are_mixed),
-    SUITE_TEST(contender_of_kazoo_counts_readers_of_kazoo),
-    SUITE_TEST(only_exclusive_contender_ahead_is_plain),
-    SUITE_TEST(writer_ahead_is_not_plain),
     SUITE_TEST(equal_number_needs_a_survey),
     SUITE_TEST(equal_numbers_of_others_need_none),
     SUITE_TEST(equal_numbers_are_ordered_by_creation),

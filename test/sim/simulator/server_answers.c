@@ -95,7 +95,7 @@ static bool is_write(const struct request *request)
     if (request->is_close)
         return true;
     return request->op == ZKL_OP_CREATE || request->op == ZKL_OP_CREATE_PARENT || request->op == ZKL_OP_DELETE ||
-           request->op == ZKL_OP_SET || request->op == ZKL_OP_CHECK;
+           request->op == ZKL_OP_SET || request->op == ZKL_OP_CHECK || request->op == ZKL_OP_REPLACE;
 }
 
 /* A sync goes the same way, though nobody else hears of it. */

@@ -12,7 +12,7 @@
 const char *op_name(enum zkl_op op)
 {
     static const char *const names[] = {"create", "create parent", "delete", "list", "get", "exists", "set", "check",
-                                        "sync",   "forget watch"};
+                                        "sync",   "replace",       "forget watch"};
     return names[op];
 }
 
