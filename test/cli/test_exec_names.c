@@ -130,6 +130,15 @@ static void bad_name_among_good_ones_does_no_harm(void)
     CU_ASSERT_EQUAL(stage_end(START(list, "exec", "-w", "20", LOCK, "--", "true")), 0);
 }
 
+static void name_that_hangs_among_good_ones_does_no_harm(void)
+{
+    char list[512];
+
+    odd_resolver_say("slow.example", "hang");
+    snprintf(list, sizeof(list), "slow.example:%d,%s", fault_proxy_port(stage_proxy), servers);
+    CU_ASSERT_EQUAL(stage_end(START(list, "exec", "-w", "20", LOCK, "--", "true")), 0);
+}
+
 static void name_that_leads_elsewhere_is_followed_by_a_waiter(void)
 {
     const struct fault_proxy_options options = {.listen_address = "127.0.0.2",
@@ -213,6 +222,7 @@ static const struct suite_test tests[] = {
     NAMED(name_that_hangs_is_said_at_the_limit),
     NAMED(name_that_resolves_late_is_used),
     NAMED(bad_name_among_good_ones_does_no_harm),
+    NAMED(name_that_hangs_among_good_ones_does_no_harm),
     NAMED(name_that_leads_elsewhere_is_followed_by_a_waiter),
     SUITE_TEST_WITH(wall_clock_may_be_set_while_one_holds_and_one_waits, set_up_with_clock, tear_down_with_clock),
     SUITE_END

@@ -164,6 +164,7 @@ zklock_test_program(NAME test_lock_names LABEL server SOURCES test_lock_names.c
     name_that_fails_is_said_and_asked_again
     name_that_hangs_is_said_and_used_when_it_comes
     bad_name_among_good_ones_does_no_harm
+    name_that_hangs_among_good_ones_does_no_harm
     name_that_leads_elsewhere_is_followed
     wall_clock_may_be_set_at_any_time)
 

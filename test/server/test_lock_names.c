@@ -184,6 +184,20 @@ static void bad_name_among_good_ones_does_no_harm(void)
     contender_hold(contender_new(stage_open(list, SHORT_TIMEOUT_MS), STAGE_PATH));
 }
 
+/* A name that hangs, ahead of one that is answered, does not eat the limit (C27). */
+static void name_that_hangs_among_good_ones_does_no_harm(void)
+{
+    struct contender *contender;
+    char list[512];
+
+    odd_resolver_say("slow.example", "hang");
+    snprintf(list, sizeof(list), "slow.example:%d,%s", fault_proxy_port(stage.proxy), servers);
+    contender = contender_new(stage_begin(list, SHORT_TIMEOUT_MS), STAGE_PATH);
+    contender_hold(contender);
+    CU_ASSERT_EQUAL(zklock_release(contender->lock, STAGE_LIMIT_MS), ZKLOCK_OK);
+    odd_resolver_say("slow.example", "fail");
+}
+
 /* The name leads elsewhere, and nobody is left at the old address: found within some session timeouts, with a new
  * place in the queue. */
 static void name_that_leads_elsewhere_is_followed(void)
@@ -259,6 +273,7 @@ static const struct suite_test tests[] = {
     TEST(name_that_fails_is_said_and_asked_again),
     TEST(name_that_hangs_is_said_and_used_when_it_comes),
     TEST(bad_name_among_good_ones_does_no_harm),
+    TEST(name_that_hangs_among_good_ones_does_no_harm),
     TEST(name_that_leads_elsewhere_is_followed),
     SUITE_TEST_WITH(wall_clock_may_be_set_at_any_time, start_with_clock, end_with_clock),
     SUITE_END

@@ -12,6 +12,9 @@
 
 enum { START_ATTEMPTS = 3, CONFIG_SIZE = 1024 };
 
+/* Votes that got lost are sent again after so long; the default grows to a minute. */
+#define QUICK_ELECTION "-Dzookeeper.fastleader.maxNotificationInterval=1000"
+
 struct zk_ensemble {
     struct zk_server *servers[ZK_ENSEMBLE_SIZE];
     struct port quorum_ports[ZK_ENSEMBLE_SIZE];
@@ -116,7 +119,7 @@ static struct zk_ensemble *start(const struct zk_server_options *options, bool h
     if (options)
         smaller = *options;
     if (!smaller.jvm_flags)
-        smaller.jvm_flags = "-Xmx160m";
+        smaller.jvm_flags = "-Xmx160m " QUICK_ELECTION;
     for (int attempt = 1;; attempt++) {
         struct zk_ensemble *ensemble = prepare(&smaller, has_cables);
 
