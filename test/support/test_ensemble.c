@@ -64,7 +64,7 @@ static void check_that_server_falls_out(int index, void (*cut)(struct zk_ensembl
     int leader = zk_ensemble_leader(ensemble);
 
     cut(ensemble, index);
-    CU_ASSERT_TRUE(eventually(has_stopped_serving, &index, 30000));
+    CU_ASSERT_TRUE(eventually(has_stopped_serving, &index, 90000));
     if (index != leader) {
         CU_ASSERT_TRUE(zk_ensemble_wait_serving(ensemble, ZK_ENSEMBLE_SIZE - 1, 30000));
         CU_ASSERT_NOT_EQUAL(zk_ensemble_wait_leader(ensemble, index, 30000), -1);
