@@ -233,6 +233,9 @@ void exec_options_clear(struct exec_options *options)
 {
     free(options->paths);
     free(options->path);
+    options->paths = NULL;
+    options->path = NULL;
+    options->path_count = 0;
 }
 
 static bool check(struct exec_options *options, const struct words *words)
@@ -279,5 +282,7 @@ enum options_result exec_options_read(int argc, char **argv, struct exec_options
     else if (result == OPTIONS_READ && !check(out_options, &words))
         result = OPTIONS_WRONG;
     free(words.items);
+    if (result != OPTIONS_READ)
+        exec_options_clear(out_options);
     return result;
 }

@@ -32,7 +32,8 @@ struct exec_options {
     char **command;        /* argv of the command, NULL-terminated */
 };
 
-/* Reads and checks everything that can be checked without a server. Prints the help if it is asked for. */
+/* Reads and checks everything that can be checked without a server. Prints the help if it is asked for. With
+ * OPTIONS_READ the caller clears the options, else nobody need. */
 enum options_result exec_options_read(int argc, char **argv, struct exec_options *out_options);
 
 void exec_options_clear(struct exec_options *options);

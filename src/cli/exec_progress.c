@@ -13,6 +13,7 @@
 
 enum {
     FIRST_MS = 1000, /* a wait of this length deserves a word about whom it is for */
+    FIRST_OF_STORY_MS = 100,
     PERIOD_MS = 1000,
     TURNS_A_LOOK = 5, /* the line's time goes on by itself; the servers are asked less often */
     LOOK_LIMIT_MS = 400,
@@ -20,7 +21,9 @@ enum {
 
 void progress_begin(struct progress *out_progress)
 {
-    *out_progress = (struct progress){.next_ms = clock_boottime_ms() + FIRST_MS};
+    int64_t first_ms = message_level() >= MESSAGE_VERBOSE ? FIRST_OF_STORY_MS : FIRST_MS;
+
+    *out_progress = (struct progress){.next_ms = clock_boottime_ms() + first_ms};
 }
 
 static void take_queue(struct progress *progress, const char *own, const zklock_queue *queue)

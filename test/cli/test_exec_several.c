@@ -244,6 +244,52 @@ static void nothing_is_made_outside_a_chroot(void)
     CU_ASSERT_EQUAL(observer_count(stage_observer, "/"), 4);
 }
 
+/* ---------------------------------------------------------------- limits */
+
+static void silent_first_address_leaves_time_for_the_second(void)
+{
+    struct fault_proxy *silent = fault_proxy_start(zk_server_port(stage_server));
+    char servers[128];
+    struct process *process;
+
+    fault_proxy_set_mood(silent, FAULT_HOLE);
+    snprintf(servers, sizeof(servers), "%s,%s", fault_proxy_address(silent), zk_server_address(stage_server));
+    process = stage_start("exec", "-S", servers, "-w", "20", LOCK, "--", "echo", "ran", NULL);
+    CU_ASSERT_EQUAL(stage_end(process), 0);
+    CU_ASSERT_STRING_EQUAL(stage_output(process), "ran\n");
+    fault_proxy_free(silent);
+}
+
+static void limit_of_a_hundred_days_is_no_trouble(void)
+{
+    struct process *holder = stage_hold("x");
+    struct process *process = stage_start("exec", "-w", "8640000", LOCK, "--", "echo", "ran", NULL);
+
+    CU_ASSERT_TRUE_FATAL(observer_wait_count(stage_observer, LOCK, 2, PATIENCE_MS));
+    CU_ASSERT_TRUE(process_is_running(process));
+    stage_let_go(holder);
+    CU_ASSERT_EQUAL(stage_end(process), 0);
+    CU_ASSERT_STRING_EQUAL(stage_output(process), "ran\n");
+}
+
+static void verbose_names_whom_it_waits_for_with_times(void)
+{
+    struct process *holder = stage_hold("first");
+    struct process *process = stage_start("exec", "-v", LOCK, "--", "true", NULL);
+    const char *const story[] = {"resolved ", "connected, session 0x", "queued at place 2 behind _c_",
+                                 "waiting; " LOCK " is held by ", "held after "};
+    const char *at;
+
+    CU_ASSERT_TRUE(process_wait_error(process, ", first), in the queue since", PATIENCE_MS));
+    stage_let_go(holder);
+    CU_ASSERT_EQUAL(stage_end(process), 0);
+    at = stage_error(process);
+    for (size_t i = 0; i < sizeof(story) / sizeof(story[0]) && at; i++) {
+        at = strstr(at, story[i]);
+        CU_ASSERT_PTR_NOT_NULL(at);
+    }
+}
+
 #define ON_STAGE(test) SUITE_TEST_WITH(test, stage_set_up, stage_tear_down)
 
 static const struct suite_test tests[] = {
@@ -259,6 +305,9 @@ static const struct suite_test tests[] = {
     ON_STAGE(service_manager_is_told_when_the_lock_is_held),
     ON_STAGE(wait_on_a_terminal_shows_the_place),
     ON_STAGE(nothing_is_made_outside_a_chroot),
+    ON_STAGE(silent_first_address_leaves_time_for_the_second),
+    ON_STAGE(limit_of_a_hundred_days_is_no_trouble),
+    ON_STAGE(verbose_names_whom_it_waits_for_with_times),
     SUITE_END
 };
 

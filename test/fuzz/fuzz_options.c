@@ -63,7 +63,7 @@ static void expect_said(enum options_result result, const char *prefix)
 
 struct line {
     int count;
-    char *arguments[MOST_ARGUMENTS + 1];
+    char *arguments[2 * MOST_ARGUMENTS + 1]; /* what is written out in full has more than what was read */
 };
 
 /* argv[0] is the subcommand; every argument is in memory of its own. */
@@ -79,7 +79,7 @@ static void add(struct line *line, const char *format, ...)
 {
     va_list values;
 
-    EXPECT(line->count < MOST_ARGUMENTS);
+    EXPECT(line->count < 2 * MOST_ARGUMENTS);
     va_start(values, format);
     EXPECT(vasprintf(&line->arguments[line->count++], format, values) >= 0);
     va_end(values);
@@ -166,9 +166,13 @@ static void expect_limits(const struct exec_options *options)
     EXPECT(options->revoke_signal >= 0 && options->revoke_signal <= SIGRTMAX);
     EXPECT(!options->is_guarded || !options->is_unguarded);
     EXPECT(!options->label || strlen(options->label) <= 200);
-    for (int i = 0; i < options->path_count; i++)
-        EXPECT(zkl_path_fault(options->paths[i], &position) == NULL &&
-               (i == 0 || strcmp(options->paths[i - 1], options->paths[i]) < 0));
+    EXPECT(options->path_count >= 1 && options->once_per_ms >= 0);
+    EXPECT(options->once_per_ms == 0 || (options->path_count == 1 && options->persistent_parent));
+    for (int i = 0; i < options->path_count; i++) {
+        EXPECT(zkl_path_fault(options->paths[i], &position) == NULL);
+        EXPECT(i == 0 || strcmp(options->paths[i - 1], options->paths[i]) < 0);
+        EXPECT(options->path_count == 1 || !strchr(options->paths[i], ' '));
+    }
 }
 
 /* Behind the first "--" stands the command, as it was. */
@@ -216,7 +220,9 @@ static void write_out(const struct exec_options *options, struct line *out_line)
         add(out_line, "--persistent-parent");
     if (options->label)
         add(out_line, "--label=%s", options->label);
-    for (int i = 0; i < options->path_count; i++)
+    if (options->once_per_ms > 0)
+        add_seconds(out_line, "once-per", options->once_per_ms);
+    for (int i = options->path_count - 1; i >= 0; i--)
         add(out_line, "%s", options->paths[i]);
     add(out_line, "--");
     add(out_line, "%s", options->command[0]);
@@ -241,6 +247,7 @@ static void expect_same_in_full(const struct exec_options *options)
     EXPECT(is_same_text(again.label, options->label) && is_same_text(again.path, options->path));
     EXPECT(again.persistent_parent == options->persistent_parent);
     EXPECT(again.kills_leftovers == options->kills_leftovers);
+    EXPECT(again.once_per_ms == options->once_per_ms && again.path_count == options->path_count);
     EXPECT(strcmp(again.command[0], options->command[0]) == 0);
     exec_options_clear(&again);
     clear(&line);
