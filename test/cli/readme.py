@@ -71,7 +71,7 @@ def service(stage, readme):
     line = re.search(r"^ExecStart=(.*)$", unit, re.M)[1]
     if "Type=notify" not in unit or not line.startswith("zklock elect "):
         fail("the unit is another one: " + unit)
-    stage.program("billing-daemon", 'echo leads; trap "exit 0" TERM; while :; do sleep 0.1; done')
+    stage.program("billing-daemon", 'trap "exit 0" TERM; echo leads; while :; do sleep 0.1; done')
     path = os.path.join(stage.directory, "notify")
     manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     manager.bind(path)
