@@ -163,9 +163,12 @@ static bool check_label(const struct exec_options *options)
 /* A leader that goes on after the loss is what an election must prevent; and it is to be elected, not to run once. */
 static bool check_election(const struct exec_options *options)
 {
-    const char *misfit = options->on_loss == ON_LOSS_WARN ? "--on-loss warn" : "--once-per";
+    const char *misfit = options->on_loss == ON_LOSS_WARN ? "--on-loss warn"
+                         : options->once_per_ms > 0       ? "--once-per"
+                         : options->is_shared             ? "-s, --shared"
+                                                          : NULL;
 
-    if (!options->is_electing || (options->on_loss == ON_LOSS_STOP && options->once_per_ms == 0))
+    if (!options->is_electing || !misfit)
         return true;
     message_usage("elect: option %s has no sense in an election; use zklock exec", misfit);
     return false;
@@ -176,6 +179,10 @@ static bool check_once(struct exec_options *options)
 {
     if (options->once_per_ms > 0 && options->path_count > 1) {
         message_usage("exec: option --once-per keeps its stamp at the path; give one path");
+        return false;
+    }
+    if (options->once_per_ms > 0 && options->is_shared && !options->is_electing) {
+        message_usage("exec: options --once-per and -s contradict each other: those who share would all run it");
         return false;
     }
     options->persistent_parent |= options->once_per_ms > 0;

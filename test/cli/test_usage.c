@@ -53,6 +53,8 @@ static void exec_needs_one_path_and_a_command(void)
     EXPECT("--once-per keeps its stamp at the path; give one", "exec", "--once-per", "9", "/a", "/b", "--", "true");
     EXPECT("'/b': too many paths", "elect", "/a", "/b", "--", "true");
     EXPECT("--on-loss warn has no sense in an election", "elect", "--on-loss", "warn", "/a", "--", "true");
+    EXPECT("--once-per and -s contradict each other", "exec", "-s", "--once-per", "9", "/a", "--", "true");
+    EXPECT("-s, --shared has no sense in an election", "elect", "-s", "/a", "--", "true");
     EXPECT("--once-per has no sense in an election", "elect", "--once-per", "9", "/a", "--", "true");
 }
 
