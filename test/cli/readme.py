@@ -129,7 +129,7 @@ def flock(stage, readme):
 
 
 def completion(stage, source_dir):
-    script = os.path.join(source_dir, "completion", "zklock.bash")
+    script = os.path.join(source_dir, "src", "cli", "completion", "zklock.bash")
     holder = stage.start("zklock exec /jobs/backup -- sh -c 'echo held; exec sleep 300'")
     if holder.stdout.readline() != "held\n":
         fail("no holder")
