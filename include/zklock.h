@@ -597,6 +597,20 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_wait_free(zklock_session *sess
                                                             int64_t timeout_ms);
 
 /*
+ * Waits, without queueing, until another contender than the one with the token `seen` stands first: who observes an
+ * election calls it again and again, each time with the token that the last call brought.
+ *
+ * seen       0: none stood first. With it the call returns as soon as anybody does.
+ * ownership  the caller frees *out_queue with zklock_queue_free(). It has the first contender alone, or nobody.
+ * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread. Where nobody stands first, a
+ *            newcomer is noticed within a second.
+ * returns    ZKLOCK_OK; ZKLOCK_TIMEOUT: it still is the one that was seen. Else as zklock_queue_read().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_observe(zklock_session *session, const char *path, uint64_t seen,
+                                                          int64_t timeout_ms, zklock_queue **out_queue);
+
+/*
  * Asks a majority of the servers whether a token is that of a holder: first a small write that changes nothing, then a
  * look behind it, so that no server that is cut off can answer out of date.
  *

@@ -10,8 +10,6 @@
 
 /* Contenders asked for at once. */
 #define BATCH 256
-/* Servers since 3.8.4 keep the events of a node from those who may not read it, so it is looked at again. */
-#define LOOK_NS ZKL_NS_PER_S
 
 /* A queue with what it points to. */
 struct reading {
@@ -269,66 +267,31 @@ zklock_status zklock_queue_read(zklock_session *session, const char *path, int64
     return out_queue ? zkl_question_ask(session, &question, timeout_ms) : ZKLOCK_BAD_ARGUMENT;
 }
 
-/* The contender that comes first by its number; NULL: none. */
-static const char *first_contender(const struct zkl_asked *list)
+zklock_status zkl_queue_read_one(struct zkl_query *query, const char *path, const char *name, zklock_queue **out_queue)
 {
-    const char *first = NULL;
+    struct reading *reading = calloc(1, sizeof *reading);
+    char *node = name ? zkl_question_join(path, name) : NULL;
+    struct zkl_request get = {.op = ZKL_OP_GET, .path = node};
+    struct zkl_asked *asked = NULL;
+    zklock_status status = reading && (node || !name) ? ZKLOCK_OK : ZKLOCK_NO_MEMORY;
 
-    for (int i = 0; list && i < list->child_count; i++) {
-        struct zkl_name name = zkl_name_parse(list->children[i]);
-        if (is_contender(name) && (!first || zkl_queue_compare(name, 0, zkl_name_parse(first), 0) < 0))
-            first = list->children[i];
+    if (status == ZKLOCK_OK && !(reading->contenders = calloc(1, sizeof *reading->contenders)))
+        status = ZKLOCK_NO_MEMORY;
+    if (status == ZKLOCK_OK && name)
+        status = zkl_question_send(query, &get, &asked);
+    if (status == ZKLOCK_OK && name) {
+        enum progress progress = take_answer(query, reading, path, name, asked);
+        bool is_read = progress == DONE && reading->public.count == 1;
+        status = is_read ? ZKLOCK_OK : progress == FAILED ? ZKLOCK_NO_MEMORY : ZKLOCK_PENDING;
     }
-    return first;
-}
-
-/* Plants a watch on the node and waits until it goes. PENDING: look again. */
-static zklock_status await_change(struct zkl_query *query, const char *node)
-{
-    struct zkl_request watch = {.op = ZKL_OP_GET, .path = node, .with_watch = true};
-    struct zkl_request forget = {.op = ZKL_OP_FORGET_WATCH, .path = node};
-    zklock_status status = ZKLOCK_OK;
-
-    zkl_query_expect(query, node);
-    for (int tries = 0; tries < 2 && status == ZKLOCK_OK; tries++) {
-        struct zkl_asked *asked = zkl_query_send(query, &watch);
-        status = zkl_query_settle(query);
-        enum zkl_code code = asked && status == ZKLOCK_OK ? asked->code : ZKL_CODE_UNKNOWN;
-        zkl_asked_free(asked);
-        if (code == ZKL_CODE_OK)
-            status = zkl_query_await(query, watch.op == ZKL_OP_EXISTS ? LOOK_NS : ZKL_NEVER);
-        if (code == ZKL_CODE_OK && status != ZKLOCK_OK)
-            zkl_session_leave_watch(query->session, node);
-        if (code == ZKL_CODE_NO_NODE && watch.op == ZKL_OP_EXISTS)
-            zkl_asked_free(zkl_query_send(query, &forget));
-        if (code != ZKL_CODE_NO_AUTH)
-            break;
-        watch.op = ZKL_OP_EXISTS;
+    zkl_asked_free(asked);
+    free(node);
+    if (status != ZKLOCK_OK) {
+        zklock_queue_free(reading ? &reading->public : NULL);
+        return status;
     }
-    zkl_query_expect(query, NULL);
-    return status == ZKLOCK_OK ? ZKLOCK_PENDING : status;
-}
-
-/* Looks once, and waits for the first contender to go. OK: nobody is there. */
-static zklock_status look_until_free(struct zkl_query *query, const char *path, void *unused)
-{
-    struct zkl_asked *list = NULL;
-    zklock_status status = zkl_question_list(query, path, &list);
-    const char *first = status == ZKLOCK_OK ? first_contender(list) : NULL;
-
-    (void)unused;
-    if (first) {
-        char *node = zkl_question_join(path, first);
-        status = node ? await_change(query, node) : ZKLOCK_NO_MEMORY;
-        free(node);
-    }
-    zkl_asked_free(list);
-    return status;
-}
-
-zklock_status zklock_wait_free(zklock_session *session, const char *path, int64_t timeout_ms)
-{
-    struct zkl_question question = {.path = path, .once = look_until_free};
-
-    return zkl_question_ask(session, &question, timeout_ms);
+    mark_holders(reading);
+    reading->public.contenders = reading->contenders;
+    *out_queue = &reading->public;
+    return ZKLOCK_OK;
 }

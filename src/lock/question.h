@@ -36,6 +36,9 @@ zklock_status zkl_question_status(enum zkl_code code);
 /* inspect.c: one try to read a whole queue. PENDING: something moved. */
 zklock_status zkl_queue_read_once(struct zkl_query *query, const char *path, zklock_queue **out_queue);
 
+/* The same for the one contender `name`; without one (NULL), an empty queue. `exists` is left to the caller. */
+zklock_status zkl_queue_read_one(struct zkl_query *query, const char *path, const char *name, zklock_queue **out_queue);
+
 /* "parent/name"; the caller frees it. NULL: no memory. */
 char *zkl_question_join(const char *parent, const char *name);
 

@@ -273,6 +273,7 @@ zklock_test_program(NAME test_lock_modes LABEL server SOURCES test_lock_modes.c 
     what_cannot_be_changed_is_refused
     contenders_who_do_not_count_each_other_are_refused
     readers_and_writers_beyond_the_counter_are_refused
+    observer_sees_each_leader_in_turn
     options_without_a_mode_mean_exclusive)
 
 zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS zklock_test_lock_stage TESTS

@@ -51,6 +51,7 @@ static int call_what_has_a_status(int statuses[CALLS_MAX])
     statuses[count++] = zklock_downgrade(holder->lock, -1);
     statuses[count++] = zklock_upgrade(holder->lock);
     statuses[count++] = zklock_queue_read(stage.session, STAGE_PATH, -1, &queue);
+    statuses[count++] = zklock_observe(stage.session, STAGE_PATH, 0, -1, &queue);
     statuses[count++] = zklock_wait_free(stage.session, STAGE_PATH, -1);
     statuses[count++] = zklock_session_close(stage.session, -1);
     return count;

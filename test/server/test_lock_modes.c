@@ -361,6 +361,47 @@ static void readers_and_writers_beyond_the_counter_are_refused(void)
     expect_refusal(rw_writer(stage.session), "__READ__-2147483648", ZKLOCK_REFUSED, "sequence numbers");
 }
 
+/* ---------------------------------------------------------------- elections */
+
+static uint64_t observe(uint64_t seen, const struct contender *leader)
+{
+    zklock_queue *queue = NULL;
+    uint64_t token = 0;
+
+    CU_ASSERT_EQUAL_FATAL(zklock_observe(stage.session, STAGE_PATH, seen, STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(queue->count, leader ? 1 : 0);
+    if (leader) {
+        token = queue->contenders[0].token;
+        CU_ASSERT_EQUAL(queue->contenders[0].mode, ZKLOCK_MODE_LEADER_LATCH);
+        CU_ASSERT_TRUE(queue->contenders[0].is_holder);
+        CU_ASSERT_PTR_NOT_NULL(strstr(queue->contenders[0].payload, "\"host\""));
+    }
+    zklock_queue_free(queue);
+    return token;
+}
+
+static void observer_sees_each_leader_in_turn(void)
+{
+    zklock_session *outside = stage_open_outside();
+    struct contender *first = new_contender(outside, ZKLOCK_STYLE_CURATOR, ZKLOCK_MODE_LEADER_LATCH);
+    struct contender *second = new_contender(outside, ZKLOCK_STYLE_CURATOR, ZKLOCK_MODE_LEADER_LATCH);
+    zklock_queue *queue = NULL;
+    uint64_t token;
+
+    CU_ASSERT_EQUAL(zklock_observe(stage.session, STAGE_PATH, 0, 300, &queue), ZKLOCK_TIMEOUT);
+    contender_hold(first);
+    contender_queue(second);
+    token = observe(0, first);
+    CU_ASSERT_EQUAL(token, contender_token(first));
+    CU_ASSERT_EQUAL(zklock_observe(stage.session, STAGE_PATH, token, 300, &queue), ZKLOCK_TIMEOUT);
+    let_go(first);
+    CU_ASSERT_EQUAL(contender_result(second), ZKLOCK_OK);
+    token = observe(token, second);
+    CU_ASSERT_EQUAL(token, contender_token(second));
+    let_go(second);
+    CU_ASSERT_EQUAL(observe(token, NULL), 0);
+}
+
 /* ---------------------------------------------------------------- the options of an older header */
 
 static void options_without_a_mode_mean_exclusive(void)
@@ -400,6 +441,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(what_cannot_be_changed_is_refused, stage_start, stage_end),
     SUITE_TEST_WITH(contenders_who_do_not_count_each_other_are_refused, stage_start, stage_end),
     SUITE_TEST_WITH(readers_and_writers_beyond_the_counter_are_refused, stage_start, stage_end),
+    SUITE_TEST_WITH(observer_sees_each_leader_in_turn, stage_start, stage_end),
     SUITE_TEST_WITH(options_without_a_mode_mean_exclusive, stage_start, stage_end),
     SUITE_END
 };
