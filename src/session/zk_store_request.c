@@ -274,8 +274,8 @@ static int send_replace(zhandle_t *handle, const struct zkl_request *request, st
         return ZINVALIDSTATE;
     pending->result_count = 2;
     zoo_delete_op_init(&ops[0], request->path, -1);
-    zoo_create_op_init(&ops[1], request->replacement, request->data, request->data_size, &ZOO_OPEN_ACL_UNSAFE,
-                       ZOO_EPHEMERAL, NULL, 0);
+    zoo_create_op_init(&ops[1], request->replacement, request->data, request->data_size,
+                       zkl_zk_store_acl(pending->store->acl), ZOO_EPHEMERAL, NULL, 0);
     return zoo_amulti(handle, 2, ops, pending->results, on_done, pending);
 }
 

@@ -227,6 +227,7 @@ zklock_test_program(NAME test_lock_credentials LABEL server SOURCES test_lock_cr
     TIMEOUT 120 TESTS
     credentials_open_the_lock
     server_restarted_during_a_wait_does_no_harm
+    reader_in_a_writers_place_has_the_writers_rights
     connections_cut_at_any_time_do_no_harm
     nothing_is_asked_before_they_are_accepted
     wrong_credentials_lack_the_right_that_is_named

@@ -262,6 +262,24 @@ static void check_made_with(const char *credentials, zklock_acl acl, int world)
     check_rights(OWN_PATH, world, credentials ? "svc:" : NULL);
 }
 
+static void reader_in_a_writers_place_has_the_writers_rights(void)
+{
+    zklock_options options;
+
+    zklock_options_init(&options);
+    options.style = ZKLOCK_STYLE_CURATOR_RW;
+    struct contender *holder =
+        contender_new_with(open_as("svc:secret", ZKLOCK_ACL_CREATOR), STAGE_PATH, &options);
+    char path[OBSERVER_PATH_SIZE];
+
+    contender_hold(holder);
+    CU_ASSERT_EQUAL(zklock_downgrade(holder->lock, STAGE_LIMIT_MS), ZKLOCK_OK);
+    contender_node(holder, path);
+    CU_ASSERT_PTR_NOT_NULL(strstr(path, "__READ__"));
+    check_rights(path, 0, "svc:");
+    CU_ASSERT_EQUAL(zklock_release(holder->lock, STAGE_LIMIT_MS), ZKLOCK_OK);
+}
+
 static void nodes_are_open_by_default(void)
 {
     check_made_with(NULL, ZKLOCK_ACL_OPEN, EVERYTHING);
@@ -322,6 +340,7 @@ static void credentials_are_in_no_log_and_no_payload(void)
 static const struct suite_test tests[] = {
     TEST(credentials_open_the_lock),
     TEST(server_restarted_during_a_wait_does_no_harm),
+    TEST(reader_in_a_writers_place_has_the_writers_rights),
     TEST(connections_cut_at_any_time_do_no_harm),
     TEST(nothing_is_asked_before_they_are_accepted),
     TEST(wrong_credentials_lack_the_right_that_is_named),
