@@ -100,9 +100,14 @@ static int send_order(const struct keeper *keeper, const struct keeper_order *or
 void keeper_tell_session(struct keeper *keeper, zklock_session *session)
 {
     struct keeper_order order = {.kind = KEEPER_SESSION};
+    zklock_session_info info;
 
-    if (keeper_is_there(keeper) && zklock_session_key_get(session, &order.key) == ZKLOCK_OK &&
-        order.key.session_id != keeper->told_key.session_id && send_order(keeper, &order, NULL, 0) == 0)
+    if (!keeper_is_there(keeper) || zklock_session_key_get(session, &order.key) != ZKLOCK_OK ||
+        order.key.session_id == keeper->told_key.session_id ||
+        zklock_session_info_get(session, &info) != ZKLOCK_OK)
+        return;
+    order.timeout_ms = info.session_timeout_ms;
+    if (send_order(keeper, &order, NULL, 0) == 0)
         keeper->told_key = order.key;
 }
 

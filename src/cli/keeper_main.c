@@ -16,7 +16,7 @@
 #include "job.h"
 #include "keeper_message.h"
 
-enum { KILL_TICK_MS = 10, LONGEST_PAUSE_MS = 1000, RETRY_MS = 50, END_LIMIT_MS = 60000, LONGEST_ORDER = 1 << 20 };
+enum { KILL_TICK_MS = 10, LONGEST_PAUSE_MS = 1000, RETRY_MS = 50, LONGEST_ORDER = 1 << 20 };
 
 struct keeping {
     const struct keeper_plan *plan;
@@ -25,6 +25,7 @@ struct keeping {
     struct job job;
     struct keeper_news told;
     zklock_session_key key;
+    int64_t timeout_ms;
     bool is_master_gone;
     bool is_deaf; /* the other end is closed: the pidfd tells the rest */
     bool is_started;
@@ -161,6 +162,7 @@ static void obey(struct keeping *keeping, const struct keeper_order *order, char
     switch (order->kind) {
     case KEEPER_SESSION:
         keeping->key = order->key;
+        keeping->timeout_ms = order->timeout_ms;
         break;
     case KEEPER_COMMAND:
         /* Nobody would be there to watch its lock. */
@@ -258,7 +260,7 @@ static void clean_up(struct keeping *keeping)
     else if (!atomic_load(&keeping->plan->shared->is_job_over) && !kill_job(keeping))
         return;
     if (keeping->key.session_id != 0)
-        (void)!zklock_session_end(keeping->plan->servers, &keeping->key, END_LIMIT_MS);
+        (void)!zklock_session_end(keeping->plan->servers, &keeping->key, keeping->timeout_ms);
 }
 
 _Noreturn void keeper_main(const struct keeper_plan *plan)

@@ -14,7 +14,7 @@ struct keeper_shared {
 };
 
 enum keeper_order_kind {
-    KEEPER_SESSION, /* key */
+    KEEPER_SESSION, /* key, timeout_ms */
     KEEPER_COMMAND, /* takes_terminal; behind it the variables, each ends with NUL */
     KEEPER_SIGNAL,  /* number */
     KEEPER_LOOK, /* at the shared memory */
@@ -24,6 +24,7 @@ enum keeper_order_kind {
 struct keeper_order {
     enum keeper_order_kind kind;
     zklock_session_key key;
+    int64_t timeout_ms; /* of the session: so long after zklock the servers end it by themselves */
     bool takes_terminal;
     int number;
 };

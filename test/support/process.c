@@ -4,13 +4,14 @@
 #include "support/suite.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KILL_PATIENCE_MS = 30000 };
+enum { KILL_PATIENCE_MS = 30000, CHILD_PATIENCE_MS = 3000, MOST_CHILDREN = 16 };
 
 /* A terminal hands on only a few kilobytes unless somebody reads. */
 static void read_terminal(struct process *process)
@@ -78,14 +79,48 @@ static void close_capture(struct capture *capture)
     free(capture->text);
 }
 
+/* Direct children of a process that runs. Returns how many. */
+static int find_children(pid_t pid, pid_t *out_children, int most)
+{
+    char path[64];
+    int count = 0;
+    int child;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    file = fopen(path, "re");
+    while (file && count < most && fscanf(file, "%d", &child) == 1)
+        out_children[count++] = child;
+    if (file)
+        fclose(file);
+    return count;
+}
+
+static bool is_gone(void *pid)
+{
+    return kill(*(pid_t *)pid, 0) != 0;
+}
+
+/* What it leaves gets a moment to clean up, as a keeper does that ends a session. */
+static void kill_with_children(struct process *process)
+{
+    pid_t children[MOST_CHILDREN];
+    int count = find_children(process->pid, children, MOST_CHILDREN);
+
+    kill(process->pid, SIGKILL);
+    process_wait(process, KILL_PATIENCE_MS);
+    for (int i = 0; i < count; i++) {
+        if (!eventually(is_gone, &children[i], CHILD_PATIENCE_MS))
+            kill(children[i], SIGKILL);
+    }
+}
+
 void process_free(struct process *process)
 {
     if (!process)
         return;
-    if (process_is_running(process)) {
-        kill(process->pid, SIGKILL);
-        process_wait(process, KILL_PATIENCE_MS);
-    }
+    if (process_is_running(process))
+        kill_with_children(process);
     if (process->terminal >= 0)
         close(process->terminal);
     close_capture(&process->output);
