@@ -14,8 +14,8 @@
  *     does not block; a blocking call from a notifier thread answers ZKLOCK_DEADLOCK. A callback that takes long
  *     delays other callbacks only: never the state, the descriptor or zklock_remaining_ms().
  *  5. If a call fails, its callback never runs. After zklock_free() returns, none of that lock's callbacks runs
- *     (it waits for a running one, except when called from inside it). After zklock_session_close() returns,
- *     none of that session's callbacks runs.
+ *     (it waits for a running one, except when called from inside it; an acquire that this one begins meanwhile
+ *     answers ZKLOCK_CLOSED). After zklock_session_close() returns, none of that session's callbacks runs.
  *  6. After fork() the child may not use the parent's objects: every call answers ZKLOCK_FORKED and touches
  *     nothing. The parent goes on undisturbed. Descriptors of zklock and of its ZooKeeper client are closed on
  *     exec.

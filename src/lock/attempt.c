@@ -40,17 +40,18 @@ zklock_status zkl_outcome_status(enum zkl_outcome outcome)
 
 /* ---------------------------------------------------------------- life */
 
-static void clear_listing(struct zkl_listing *listing)
+void zkl_listing_clear(struct zkl_listing *listing)
 {
     for (int i = 0; i < listing->count; i++)
         free(listing->names[i]);
     free(listing->names);
     free(listing->czxids);
+    *listing = (struct zkl_listing){0};
 }
 
 static void destroy(struct zkl_attempt *attempt)
 {
-    clear_listing(&attempt->listing);
+    zkl_listing_clear(&attempt->listing);
     zkl_zombie_free(attempt->zombie);
     free(attempt->path);
     free(attempt->payload);

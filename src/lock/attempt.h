@@ -20,6 +20,8 @@ struct zkl_listing {
     int count;
 };
 
+void zkl_listing_clear(struct zkl_listing *listing);
+
 struct zkl_attempt {
     struct zkl_member member;
     struct zkl_machine machine;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lock/flight.h"
+#include "session/path.h"
 
 static bool is_current(const struct flight *flight)
 {
@@ -220,12 +221,10 @@ static bool send_parents(struct zkl_attempt *attempt)
 
 static bool send_exists(struct flight *flight, const char *name)
 {
-    const char *parent = flight->attempt->path;
-    char *path = malloc(strlen(parent) + 1 + strlen(name) + 1);
+    char *path = zkl_path_join(flight->attempt->path, name);
 
     if (!path)
         return false;
-    sprintf(path, "%s/%s", parent, name);
     struct zkl_request exists = {.op = ZKL_OP_EXISTS, .path = path};
     bool is_sent = send_part(flight, &exists);
     free(path);

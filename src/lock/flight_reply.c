@@ -5,6 +5,7 @@
 
 #include "lock/flight.h"
 #include "lock/revocation.h"
+#include "session/path.h"
 
 static enum zkl_answer answer_of(enum zkl_code code)
 {
@@ -41,11 +42,10 @@ static void describe(struct zkl_attempt *attempt, const char *what, const char *
 
 static bool set_ahead(struct zkl_attempt *attempt, const char *name)
 {
-    char *path = malloc(strlen(attempt->path) + 1 + strlen(name) + 1);
+    char *path = zkl_path_join(attempt->path, name);
 
     if (!path)
         return false;
-    sprintf(path, "%s/%s", attempt->path, name);
     if (attempt->ahead_path && strcmp(path, attempt->ahead_path) != 0)
         zkl_attempt_leave_ahead(attempt);
     free(attempt->ahead_path);
@@ -53,20 +53,11 @@ static bool set_ahead(struct zkl_attempt *attempt, const char *name)
     return true;
 }
 
-static void forget_listing(struct zkl_listing *listing)
-{
-    for (int i = 0; i < listing->count; i++)
-        free(listing->names[i]);
-    free(listing->names);
-    free(listing->czxids);
-    memset(listing, 0, sizeof *listing);
-}
-
 static bool keep_listing(struct zkl_attempt *attempt, const char *const *children, int count)
 {
     struct zkl_listing *listing = &attempt->listing;
 
-    forget_listing(listing);
+    zkl_listing_clear(listing);
     listing->names = calloc((size_t)count, sizeof *listing->names);
     listing->czxids = calloc((size_t)count, sizeof *listing->czxids);
     if (!listing->names || !listing->czxids)
@@ -233,7 +224,7 @@ void zkl_flight_finish_survey(struct flight *flight)
     if (flight->event.first == ZKL_ANSWER_OK &&
         !take_place(attempt, (const char *const *)listing->names, listing->count, listing->czxids, &flight->event))
         flight->event.first = ZKL_ANSWER_UNKNOWN;
-    forget_listing(listing);
+    zkl_listing_clear(listing);
 }
 
 void zkl_flight_take_reply(struct flight *flight, int index, const struct zkl_reply *reply)

@@ -5,7 +5,7 @@
 
 #include "lock/question.h"
 #include "recipe/queue.h"
-#include "session/servers.h"
+#include "session/path.h"
 #include "zklock.h"
 
 /* Contenders asked for at once. */
@@ -95,7 +95,7 @@ static enum progress take_answer(struct zkl_query *query, struct reading *readin
         return DONE;
     if (asked->code != ZKL_CODE_NO_AUTH)
         return DISTURBED;
-    char *path = zkl_question_join(parent, name);
+    char *path = zkl_path_join(parent, name);
     struct zkl_request exists = {.op = ZKL_OP_EXISTS, .path = path};
     struct zkl_asked *stat = path ? zkl_query_send(query, &exists) : NULL;
     free(path);
@@ -113,7 +113,7 @@ static enum progress read_batch(struct zkl_query *query, struct reading *reading
     enum progress progress = DONE;
 
     for (int i = 0; i < count && progress == DONE; i++) {
-        char *path = zkl_question_join(parent, names[i]);
+        char *path = zkl_path_join(parent, names[i]);
         struct zkl_request get = {.op = ZKL_OP_GET, .path = path};
         asked[i] = path ? zkl_query_send(query, &get) : NULL;
         progress = !path ? FAILED : asked[i] ? DONE : DISTURBED;
@@ -270,7 +270,7 @@ zklock_status zklock_queue_read(zklock_session *session, const char *path, int64
 zklock_status zkl_queue_read_one(struct zkl_query *query, const char *path, const char *name, zklock_queue **out_queue)
 {
     struct reading *reading = calloc(1, sizeof *reading);
-    char *node = name ? zkl_question_join(path, name) : NULL;
+    char *node = name ? zkl_path_join(path, name) : NULL;
     struct zkl_request get = {.op = ZKL_OP_GET, .path = node};
     struct zkl_asked *asked = NULL;
     zklock_status status = reading && (node || !name) ? ZKLOCK_OK : ZKLOCK_NO_MEMORY;

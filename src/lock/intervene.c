@@ -5,8 +5,21 @@
 #include "lock/question.h"
 #include "lock/revocation.h"
 #include "recipe/name.h"
-#include "session/servers.h"
 #include "zklock.h"
+
+/* A server may not have heard of the node yet, and the leader knows: OK: there is none. PENDING: there is, look again. */
+static zklock_status confirm_absence(struct zkl_query *query, const char *node)
+{
+    struct zkl_request barrier = {.op = ZKL_OP_CHECK, .paths = &node, .path_count = 1};
+    struct zkl_asked *asked = NULL;
+    zklock_status status = zkl_question_send(query, &barrier, &asked);
+
+    if (status != ZKLOCK_OK)
+        return status;
+    status = asked->code == ZKL_CODE_NO_NODE ? ZKLOCK_OK : ZKLOCK_PENDING;
+    zkl_asked_free(asked);
+    return status;
+}
 
 /* Looks whether the node still is the one that was meant. */
 static zklock_status look(struct zkl_query *query, const char *node, const zklock_contender *contender,
@@ -19,8 +32,7 @@ static zklock_status look(struct zkl_query *query, const char *node, const zkloc
     if (status != ZKLOCK_OK)
         return status;
     *out_is_there = asked->code == ZKL_CODE_OK;
-    if (asked->code != ZKL_CODE_NO_NODE)
-        status = zkl_question_status(asked->code);
+    status = asked->code == ZKL_CODE_NO_NODE ? confirm_absence(query, node) : zkl_question_status(asked->code);
     if (status == ZKLOCK_OK && *out_is_there && (uint64_t)asked->stat.czxid != contender->token)
         status = ZKLOCK_CHANGED;
     zkl_asked_free(asked);
@@ -72,15 +84,11 @@ static zklock_status ask_about_node(zklock_session *session, const char *path, c
                                     int64_t timeout_ms, zkl_question_fn *once)
 {
     if (!path || !contender || !contender->name || strchr(contender->name, '/') ||
-        zkl_name_parse(contender->name).kind == ZKL_KIND_FOREIGN || zklock_path_check(path, NULL, 0) != ZKLOCK_OK)
+        zkl_name_parse(contender->name).kind == ZKL_KIND_FOREIGN)
         return ZKLOCK_BAD_ARGUMENT;
-    char *node = zkl_question_join(path, contender->name);
-    if (!node)
-        return ZKLOCK_NO_MEMORY;
-    struct zkl_question question = {.path = node, .once = once, .context = (void *)(uintptr_t)contender};
-    zklock_status status = zkl_question_ask(session, &question, timeout_ms);
-    free(node);
-    return status;
+    struct zkl_question question = {
+        .path = path, .child = contender->name, .once = once, .context = (void *)(uintptr_t)contender};
+    return zkl_question_ask(session, &question, timeout_ms);
 }
 
 zklock_status zklock_break(zklock_session *session, const char *path, const zklock_contender *contender,

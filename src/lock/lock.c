@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "lock/lock_state.h"
 #include "lock/payload.h"
+#include "session/path.h"
 #include "session/servers.h"
 
 /* ---------------------------------------------------------------- what attempts tell @locks the session's, held */
@@ -198,16 +199,6 @@ void zklock_options_init(zklock_options *options)
     options->size = sizeof *options;
 }
 
-/* The path with the chroot; NULL: no memory. "/" alone is the chroot itself. */
-static char *full_path(const char *chroot, const char *path)
-{
-    char *full = malloc(strlen(chroot) + strlen(path) + 1);
-
-    if (full)
-        sprintf(full, "%s%s", chroot, strcmp(path, "/") == 0 && chroot[0] ? "" : path);
-    return full;
-}
-
 static void destroy(zklock *lock)
 {
     pthread_cond_destroy(&lock->changed);
@@ -227,7 +218,7 @@ static bool fill(zklock *lock, const char *path, const zklock_options *options)
 {
     struct zkl_runtime *runtime = zkl_session_runtime(lock->session);
 
-    lock->path = full_path(zkl_session_chroot(lock->session), path);
+    lock->path = zkl_path_below(zkl_session_chroot(lock->session), path);
     lock->payload = zkl_payload_new(options->label ? options->label : zkl_session_label(lock->session),
                                     style_names[options->style],
                                     runtime->wall_ms(runtime));
@@ -294,6 +285,7 @@ void zklock_free(zklock *lock)
     zklock_session *session = lock->session;
     zkl_session_lock(session);
     struct zkl_attempt *attempt = lock->attempt;
+    lock->is_being_freed = true;
     if (attempt) {
         /* From here on it lives by itself, until its znode is certainly gone. */
         attempt->lock = NULL;

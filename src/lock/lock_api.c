@@ -81,7 +81,7 @@ static struct zkl_attempt *new_attempt(zklock *lock, int64_t timeout_ms, bool is
 /* @locks expects the session's mutex */
 static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
 {
-    if (zkl_session_is_closing(lock->session))
+    if (lock->is_being_freed || zkl_session_is_closing(lock->session))
         return ZKLOCK_CLOSED;
     if (is_in_use(lock))
         return ZKLOCK_ALREADY;

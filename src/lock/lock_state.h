@@ -19,6 +19,7 @@ struct zklock {
 
     struct zkl_attempt *attempt; /* counted; the latest one, NULL before the first */
     pthread_cond_t changed;
+    bool is_being_freed;         /* its callback may still run, and begins nothing any more */
     int releasers;               /* threads that wait for the release of `attempt` */
     int event_fd;                /* -1: nobody asked for one */
     struct zkl_notice_stock notices;

@@ -4,6 +4,7 @@
 
 #include "lock/question.h"
 #include "recipe/queue.h"
+#include "session/path.h"
 #include "zklock.h"
 
 /* Servers since 3.8.4 keep the events of a node from those who may not read it, so it is looked at again. */
@@ -63,7 +64,7 @@ static zklock_status look_until_free(struct zkl_query *query, const char *path, 
 
     (void)unused;
     if (first) {
-        char *node = zkl_question_join(path, first);
+        char *node = zkl_path_join(path, first);
         status = node ? await_change(query, node) : ZKLOCK_NO_MEMORY;
         free(node);
     }
@@ -93,7 +94,7 @@ static zklock_status await_other(struct zkl_query *query, const char *path, cons
         zklock_status status = zkl_query_await(query, LOOK_NS);
         return status == ZKLOCK_OK ? ZKLOCK_PENDING : status;
     }
-    char *node = zkl_question_join(path, first);
+    char *node = zkl_path_join(path, first);
     zklock_status status = node ? await_change(query, node) : ZKLOCK_NO_MEMORY;
     free(node);
     return status;

@@ -4,6 +4,7 @@
 
 #include "lock/question.h"
 #include "recipe/name.h"
+#include "session/path.h"
 #include "zklock.h"
 
 /* Directories asked for at once. */
@@ -78,7 +79,7 @@ static bool take_children(struct walk *walk, const char *path, const struct zkl_
             has_contender = true;
             continue;
         }
-        char *child = zkl_question_join(path, list->children[i]);
+        char *child = zkl_path_join(path, list->children[i]);
         if (child && is_own_of_server(child))
             free(child);
         else if (!add_name(&walk->ahead, child))

@@ -1,19 +1,9 @@
 #include "lock/question.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-char *zkl_question_join(const char *parent, const char *name)
-{
-    const char *slash = strcmp(parent, "/") == 0 ? "" : "/";
-    char *path = malloc(strlen(parent) + strlen(name) + 2);
-
-    if (path)
-        sprintf(path, "%s%s%s", parent, slash, name);
-    return path;
-}
-
+#include "session/path.h"
 zklock_status zkl_question_status(enum zkl_code code)
 {
     switch (code) {
@@ -84,15 +74,16 @@ static zklock_status ask_until_answered(struct zkl_query *query, const struct zk
     return status;
 }
 
-/* The path with the chroot. NULL: no memory. */
-static char *full_path(const char *chroot, const char *path)
+/* What the question is about, with the chroot. NULL: no memory. */
+static char *subject_of(const struct zkl_question *question, const char *chroot)
 {
-    bool is_root = strcmp(path, "/") == 0;
-    char *full = malloc(strlen(chroot) + strlen(path) + 1);
+    char *path = zkl_path_below(question->path_is_full ? "" : chroot, question->path);
+    char *child = path && question->child ? zkl_path_join(path, question->child) : NULL;
 
-    if (full)
-        sprintf(full, "%s%s", chroot, is_root && chroot[0] ? "" : path);
-    return full;
+    if (!question->child)
+        return path;
+    free(path);
+    return child;
 }
 
 zklock_status zkl_question_ask(zklock_session *session, const struct zkl_question *question, int64_t timeout_ms)
@@ -108,7 +99,7 @@ zklock_status zkl_question_ask(zklock_session *session, const struct zkl_questio
     if (strcmp(question->path, "/") == 0 && chroot[0] == '\0' && !question->root_is_meant) {
         status = ZKLOCK_BAD_ARGUMENT;
     } else {
-        char *full = full_path(question->path_is_full ? "" : chroot, question->path);
+        char *full = subject_of(question, chroot);
         status = full ? ask_until_answered(query, question, full) : ZKLOCK_NO_MEMORY;
         free(full);
     }

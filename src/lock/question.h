@@ -12,7 +12,8 @@
 typedef zklock_status zkl_question_fn(struct zkl_query *query, const char *path, void *context);
 
 struct zkl_question {
-    const char *path; /* below the session's chroot */
+    const char *path;  /* below the session's chroot */
+    const char *child; /* of the path, which is what it is about; NULL: the path itself */
     zkl_question_fn *once;
     void *context;
     bool path_is_full;  /* it has the chroot in front already */
@@ -38,8 +39,5 @@ zklock_status zkl_queue_read_once(struct zkl_query *query, const char *path, zkl
 
 /* The same for the one contender `name`; without one (NULL), an empty queue. `exists` is left to the caller. */
 zklock_status zkl_queue_read_one(struct zkl_query *query, const char *path, const char *name, zklock_queue **out_queue);
-
-/* "parent/name"; the caller frees it. NULL: no memory. */
-char *zkl_question_join(const char *parent, const char *name);
 
 #endif

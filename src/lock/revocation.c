@@ -6,11 +6,14 @@
 
 #define MARK ",\"revoked\":true}"
 
-static bool says(const struct zkl_reply *own, const char *text)
+static bool is_text(const char *data, size_t size, const char *text)
 {
-    size_t size = strlen(text);
+    return data && size == strlen(text) && memcmp(data, text, size) == 0;
+}
 
-    return own->data && own->data_size == (int)size && memcmp(own->data, text, size) == 0;
+bool zkl_revocation_is(const char *data, size_t size)
+{
+    return is_text(data, size, ZKL_REVOCATION_OF_CURATOR) || is_text(data, size, ZKL_REVOCATION_OF_RECIPE);
 }
 
 static void on_written(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale)
@@ -51,7 +54,7 @@ static void write_back(struct zkl_attempt *attempt)
 
 void zkl_revocation_look(struct zkl_attempt *attempt, const struct zkl_reply *own)
 {
-    if (!says(own, ZKL_REVOCATION_OF_CURATOR) && !says(own, ZKL_REVOCATION_OF_RECIPE))
+    if (!own->data || !zkl_revocation_is(own->data, (size_t)own->data_size))
         return;
     zkl_session_log(attempt->session, ZKLOCK_LOG_INFO, "%s: somebody asks to let go", attempt->path);
     write_back(attempt);

@@ -8,6 +8,9 @@
 #define ZKL_REVOCATION_OF_CURATOR "__REVOKE__"
 #define ZKL_REVOCATION_OF_RECIPE "unlock"
 
+/* Whether this is one. */
+bool zkl_revocation_is(const char *data, size_t size);
+
 /*
  * Takes what a look at the own node brought. A request overwrites the payload: it is written back, with a mark.
  *

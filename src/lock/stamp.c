@@ -5,6 +5,7 @@
 
 #include "lock/lock_state.h"
 #include "lock/question.h"
+#include "lock/revocation.h"
 
 #define MARK "{\"zklock_stamp\":1,"
 
@@ -55,23 +56,47 @@ static zklock_status ask(zklock *lock, struct stamping *stamping, zkl_question_f
     return zkl_question_ask(lock->session, &question, timeout_ms);
 }
 
-/* The leader says what time it is only when something is written: here, the contender's own payload once more. */
+/* Sends one request about a node without which the lock is lost. On OK the caller frees *out_asked. */
+static zklock_status ask_of_ours(struct zkl_query *query, const struct zkl_request *request,
+                                 struct zkl_asked **out_asked)
+{
+    struct zkl_asked *asked = NULL;
+    zklock_status status = zkl_question_send(query, request, &asked);
+
+    if (status == ZKLOCK_OK)
+        status = asked->code == ZKL_CODE_NO_NODE ? ZKLOCK_LOST : zkl_question_status(asked->code);
+    if (status == ZKLOCK_OK)
+        *out_asked = asked;
+    else
+        zkl_asked_free(asked);
+    return status;
+}
+
+/*
+ * The leader says what time it is only when something is written: here, what stands in the own contender already. A
+ * request to let go stays there until the holder has seen it, and one that comes in between is not written over.
+ */
 static zklock_status learn_time(struct zkl_query *query, struct stamping *stamping)
 {
-    struct zkl_request set = {.op = ZKL_OP_SET,
-                              .path = stamping->own_path,
-                              .data = stamping->payload,
-                              .data_size = (int)strlen(stamping->payload)};
-    struct zkl_asked *asked = NULL;
-    zklock_status status = zkl_question_send(query, &set, &asked);
+    struct zkl_request get = {.op = ZKL_OP_GET, .path = stamping->own_path};
+    struct zkl_asked *own = NULL;
+    struct zkl_asked *written = NULL;
+    zklock_status status = ask_of_ours(query, &get, &own);
 
     if (status != ZKLOCK_OK)
         return status;
-    status = asked->code == ZKL_CODE_NO_NODE ? ZKLOCK_LOST : zkl_question_status(asked->code);
+    struct zkl_request set = {.op = ZKL_OP_SET,
+                              .path = stamping->own_path,
+                              .data = own->data ? own->data : "",
+                              .data_size = (int)own->data_size,
+                              .has_version = true,
+                              .version = own->stat.version};
+    status = zkl_revocation_is(own->data, own->data_size) ? ZKLOCK_PENDING : ask_of_ours(query, &set, &written);
     if (status == ZKLOCK_OK)
-        stamping->now_ms = asked->stat.mtime_ms;
-    zkl_asked_free(asked);
-    return status;
+        stamping->now_ms = written->stat.mtime_ms;
+    zkl_asked_free(written);
+    zkl_asked_free(own);
+    return status == ZKLOCK_CHANGED ? ZKLOCK_PENDING : status;
 }
 
 /* Data that somebody else keeps at the path are not ours to write over. */
@@ -80,17 +105,14 @@ static zklock_status read_stamp(struct zkl_query *query, const char *path, bool 
 {
     struct zkl_request get = {.op = ZKL_OP_GET, .path = path};
     struct zkl_asked *asked = NULL;
-    zklock_status status = zkl_question_send(query, &get, &asked);
+    zklock_status status = ask_of_ours(query, &get, &asked);
 
     if (status != ZKLOCK_OK)
         return status;
-    status = asked->code == ZKL_CODE_NO_NODE ? ZKLOCK_LOST : zkl_question_status(asked->code);
-    if (status == ZKLOCK_OK) {
-        *out_stat = asked->stat;
-        *out_is_there = asked->data && strncmp(asked->data, MARK, sizeof MARK - 1) == 0;
-        if (!*out_is_there && asked->data_size > 0)
-            status = ZKLOCK_REFUSED;
-    }
+    *out_stat = asked->stat;
+    *out_is_there = asked->data && strncmp(asked->data, MARK, sizeof MARK - 1) == 0;
+    if (!*out_is_there && asked->data_size > 0)
+        status = ZKLOCK_REFUSED;
     zkl_asked_free(asked);
     return status;
 }
@@ -131,12 +153,9 @@ static zklock_status write_stamp(struct zkl_query *query, const char *path, void
         set.data_size = sprintf(data, "%s%s", MARK, stamping->payload + 1);
         set.data = data;
         set.version = stat.version;
-        status = zkl_question_send(query, &set, &asked);
+        status = ask_of_ours(query, &set, &asked);
     }
     free(data);
-    if (status != ZKLOCK_OK)
-        return status;
-    status = asked->code == ZKL_CODE_NO_NODE ? ZKLOCK_LOST : zkl_question_status(asked->code);
     zkl_asked_free(asked);
     return status == ZKLOCK_CHANGED ? ZKLOCK_PENDING : status;
 }

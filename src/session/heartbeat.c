@@ -146,6 +146,8 @@ void zkl_heartbeat_connected(zklock_session *session, int64_t now_ns, bool is_fr
 {
     struct zkl_heartbeat *heartbeat = &session->heartbeat;
 
+    /* The members hear of the connection itself that the silence is over; the next one is to be told again. */
+    heartbeat->is_overdue = false;
     /* After a reconnect the first answered write earns the time since the last sign of life; a fresh session has its
      * full timeout, and something better to do first. */
     heartbeat->next_ns = now_ns + (is_fresh && session->had_lease ? zkl_heartbeat_interval(session) : 0);

@@ -158,6 +158,8 @@ void zkl_session_forget_notices(zklock_session *session, void *key)
         free(notice);
     }
     notifier->last = at;
+    /* Whoever waits for the queue to be empty may have waited for these. */
+    pthread_cond_broadcast(&notifier->idle);
     while (is_running_elsewhere(notifier, key))
         pthread_cond_wait(&notifier->idle, &session->mutex);
 }

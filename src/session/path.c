@@ -3,13 +3,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/line.h"
 #include "session/servers.h"
 
-/* The server's limit is a megabyte; a session's watches and ephemerals together have to stay below that. */
-#define PATH_BYTES_MAX 900
 /* What no code point is. */
 #define NOT_UTF8 UINT32_MAX
 
@@ -112,7 +112,7 @@ const char *zkl_path_fault(const char *path, size_t *out_position)
     *out_position = 1;
     if (is_reserved(path))
         return "/zookeeper is reserved by ZooKeeper";
-    if (strlen(path) > PATH_BYTES_MAX)
+    if (strlen(path) > ZKL_LONGEST_PATH)
         return "a path has at most 900 bytes";
     return NULL;
 }
@@ -133,4 +133,24 @@ zklock_status zkl_path_check(const char *path, char *detail, size_t detail_size)
 zklock_status zklock_path_check(const char *path, char *buffer, size_t size)
 {
     return zkl_path_check(path, buffer, size);
+}
+
+char *zkl_path_join(const char *parent, const char *name)
+{
+    const char *slash = strcmp(parent, "/") == 0 ? "" : "/";
+    char *path = malloc(strlen(parent) + strlen(name) + 2);
+
+    if (path)
+        sprintf(path, "%s%s%s", parent, slash, name);
+    return path;
+}
+
+char *zkl_path_below(const char *chroot, const char *path)
+{
+    bool is_chroot = chroot[0] && strcmp(path, "/") == 0;
+    char *full = malloc(strlen(chroot) + strlen(path) + 1);
+
+    if (full)
+        sprintf(full, "%s%s", chroot, is_chroot ? "" : path);
+    return full;
 }

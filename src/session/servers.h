@@ -9,7 +9,8 @@
 #define ZKL_SERVERS_MAX 63
 #define ZKL_DEFAULT_PORT 2181
 #define ZKL_DEFAULT_SERVERS "localhost:2181"
-/* Bytes of a lock's path, chroot included. */
+/* Bytes of a lock's path, chroot included. The server's limit is a megabyte; a session's watches and ephemerals
+ * together have to stay below that. */
 #define ZKL_LONGEST_PATH 900
 
 struct zkl_servers {

@@ -47,12 +47,15 @@ void zkl_session_unref_unlock(zklock_session *session)
 
 void zkl_session_join(zklock_session *session, struct zkl_member *member)
 {
+    /* At the end: after a reconnect each sends in its turn, what is to go before what comes in its place. */
     member->wake_ns = ZKL_NEVER;
-    member->previous = NULL;
-    member->next = session->members;
-    if (member->next)
-        member->next->previous = member;
-    session->members = member;
+    member->previous = session->last_member;
+    member->next = NULL;
+    if (member->previous)
+        member->previous->next = member;
+    else
+        session->members = member;
+    session->last_member = member;
     session->member_count++;
     /* Nobody needed the session so far: beats come more often from now on, and at once where a lease is to be earned. */
     if (session->member_count == 1)
@@ -67,6 +70,8 @@ void zkl_session_leave(zklock_session *session, struct zkl_member *member)
         session->members = member->next;
     if (member->next)
         member->next->previous = member->previous;
+    else
+        session->last_member = member->previous;
     session->member_count--;
     pthread_cond_broadcast(&session->changed);
     if (session->member_count == 0 && (session->is_spoilt || session->zombies || zkl_room_is_crowded(session)))

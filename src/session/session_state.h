@@ -117,7 +117,8 @@ struct zklock_session {
     bool is_spoilt;
     struct zkl_room room;
 
-    struct zkl_member *members;
+    struct zkl_member *members; /* the oldest first */
+    struct zkl_member *last_member;
     int member_count;
     struct zkl_notifier notifier;
 };

@@ -65,6 +65,7 @@ zklock_test_program(NAME test_lock_callbacks LABEL server SOURCES test_lock_call
     close_from_inside_the_lost_callback_is_refused_and_harmless
     lock_is_freed_from_inside_its_own_callback
     free_waits_for_a_running_callback_and_drops_the_others
+    callback_of_a_lock_that_is_being_freed_begins_nothing
     free_of_a_waiter_removes_it
     free_of_a_holder_releases
     free_while_the_create_is_under_way_leaves_nothing
@@ -92,6 +93,8 @@ zklock_test_program(NAME test_lock_cut LABEL server SOURCES test_lock_cut.c LIBS
     release_that_nobody_confirms_ends_at_its_limit
     release_in_a_hole_that_nobody_confirms_ends_at_its_limit
     lock_freed_during_a_cut_is_released_when_the_connection_is_back
+    try_after_a_release_that_nobody_confirmed_is_not_behind_it
+    each_silence_is_told
     release_whose_answer_is_lost_is_a_release
     release_whose_request_is_lost_is_sent_again
     release_whose_answer_alone_is_lost_is_a_release
@@ -173,6 +176,7 @@ zklock_test_program(NAME test_lock_ensemble LABEL server SOURCES test_lock_ensem
     holder_behind_a_muted_follower_gives_up_first
     holder_behind_a_deaf_follower_gives_up_first
     holder_behind_a_cut_off_follower_gives_up_first
+    contender_unknown_to_a_deaf_follower_is_not_taken_for_broken
     holder_at_a_muted_leader_is_told
     holder_at_a_cut_off_leader_is_told
     holder_at_a_deaf_leader_is_told
@@ -245,12 +249,14 @@ zklock_test_program(NAME test_intervene LABEL server SOURCES test_intervene.c LI
     other_contender_of_the_same_name_is_not_broken
     foreign_child_is_not_broken
     break_with_a_lost_answer_is_done_once
+    contender_of_a_long_path_is_asked_and_broken
     denied_break_says_so
     holder_is_asked_to_let_go_once
     request_of_the_recipe_is_understood
     each_request_is_told
     waiter_is_asked_to_let_go
     request_written_before_the_grant_is_told
+    request_that_crosses_a_stamp_is_told
     contender_that_is_gone_is_not_asked
     token_of_the_holder_is_verified
     token_is_verified_behind_a_quorum_write
@@ -339,6 +345,7 @@ zklock_test_program(NAME test_lock_ensemble_night LABEL nightly SOURCES test_loc
     holder_behind_a_muted_follower_gives_up_first
     holder_behind_a_deaf_follower_gives_up_first
     holder_behind_a_cut_off_follower_gives_up_first
+    contender_unknown_to_a_deaf_follower_is_not_taken_for_broken
     holder_at_a_muted_leader_is_told
     holder_at_a_cut_off_leader_is_told
     holder_at_a_deaf_leader_is_told

@@ -122,6 +122,26 @@ static void break_with_a_lost_answer_is_done_once(void)
     CU_ASSERT_EQUAL(observer_count(stage.observer, STAGE_PATH), 0);
 }
 
+/* A contender's path may be longer than a lock's. */
+static void contender_of_a_long_path_is_asked_and_broken(void)
+{
+    char path[901] = "/";
+    struct contender *holder;
+
+    memset(path + 1, 'p', sizeof(path) - 2);
+    holder = contender_new(stage_open_outside(), path);
+    contender_hold(holder);
+    CU_ASSERT_EQUAL_FATAL(zklock_queue_read(stage.session, path, STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(queue->count, 1);
+    CU_ASSERT_EQUAL(zklock_revoke(stage.session, path, queue->contenders, STAGE_LIMIT_MS), ZKLOCK_OK);
+    contender_await_event(holder, ZKLOCK_EVENT_REVOKE);
+    stage_fence(holder->session);
+    zklock_queue_free(queue);
+    CU_ASSERT_EQUAL_FATAL(zklock_queue_read(stage.session, path, STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
+    CU_ASSERT_EQUAL(zklock_break(stage.session, path, queue->contenders, STAGE_LIMIT_MS), ZKLOCK_OK);
+    contender_await_event(holder, ZKLOCK_EVENT_LOST);
+}
+
 static void denied_break_says_so(void)
 {
     char scheme[] = "world";
@@ -235,6 +255,34 @@ static void request_written_before_the_grant_is_told(void)
     CU_ASSERT_EQUAL(zklock_revocations(holder->lock), 0);
     fault_proxy_release(stage.proxy);
     expect_told(holder);
+}
+
+static zklock_status ask_age(zklock *lock, int64_t timeout_ms)
+{
+    int64_t age_ms;
+
+    return zklock_stamp_age(lock, timeout_ms, &age_ms);
+}
+
+/* Behind the write that asks for the time, the holder cannot look at its node in between. */
+static void request_that_crosses_a_stamp_is_told(void)
+{
+    struct contender *holder = contender_new(stage.session, STAGE_PATH);
+    struct blocking_call call;
+    char node[OBSERVER_PATH_SIZE];
+
+    contender_hold(holder);
+    contender_node(holder, node);
+    fault_proxy_hold_request(stage.proxy, FAULT_OP_SET_DATA, 1);
+    blocking_call_start(&call, holder, ask_age, STAGE_LIMIT_MS);
+    CU_ASSERT_TRUE(fault_proxy_wait_fired(stage.proxy, 1, STAGE_LIMIT_MS));
+    CU_ASSERT_EQUAL(observer_set(stage.observer, node, "__REVOKE__", 10), ZOK);
+    fault_proxy_release(stage.proxy);
+    expect_told(holder);
+    CU_ASSERT_EQUAL(blocking_call_join(&call), ZKLOCK_OK);
+    CU_ASSERT_EQUAL(ask_age(holder->lock, STAGE_LIMIT_MS), ZKLOCK_OK);
+    CU_ASSERT_TRUE(is_marked(node));
+    CU_ASSERT_EQUAL(zklock_revocations(holder->lock), 1);
 }
 
 static void contender_that_is_gone_is_not_asked(void)
@@ -352,12 +400,14 @@ static const struct suite_test tests[] = {
     ON_STAGE(other_contender_of_the_same_name_is_not_broken),
     ON_STAGE(foreign_child_is_not_broken),
     ON_STAGE(break_with_a_lost_answer_is_done_once),
+    ON_STAGE(contender_of_a_long_path_is_asked_and_broken),
     ON_STAGE(denied_break_says_so),
     ON_STAGE(holder_is_asked_to_let_go_once),
     ON_STAGE(request_of_the_recipe_is_understood),
     ON_STAGE(each_request_is_told),
     ON_STAGE(waiter_is_asked_to_let_go),
     ON_STAGE(request_written_before_the_grant_is_told),
+    ON_STAGE(request_that_crosses_a_stamp_is_told),
     ON_STAGE(contender_that_is_gone_is_not_asked),
     ON_STAGE(token_of_the_holder_is_verified),
     ON_STAGE(token_is_verified_behind_a_quorum_write),

@@ -242,6 +242,29 @@ static void free_waits_for_a_running_callback_and_drops_the_others(void)
     CU_ASSERT_EQUAL(probe_count(&gate.entered), 1);
 }
 
+static void acquire_when_the_gate_opens(zklock *lock, const zklock_event *event, void *arg)
+{
+    stay_inside(lock, event, arg);
+    probe_note(&answers, zklock_acquire_start(lock, -1));
+}
+
+static void callback_of_a_lock_that_is_being_freed_begins_nothing(void)
+{
+    struct contender *contender = with_callback(acquire_when_the_gate_opens);
+    struct blocking_call call;
+
+    CU_ASSERT_EQUAL(zklock_acquire(contender->lock, STAGE_LIMIT_MS), ZKLOCK_OK);
+    CU_ASSERT_TRUE(probe_wait_count(&gate.entered, 1, STAGE_LIMIT_MS));
+    blocking_call_start(&call, contender, free_lock, 0);
+    CU_ASSERT_TRUE(observer_wait_count(stage.observer, STAGE_PATH, 0, STAGE_LIMIT_MS));
+    probe_note(&gate.opened, 1);
+    CU_ASSERT_EQUAL(blocking_call_join(&call), ZKLOCK_OK);
+    contender->lock = NULL;
+    CU_ASSERT_EQUAL(probe_count(&answers), 1);
+    CU_ASSERT_EQUAL(probe_at(&answers, 0), ZKLOCK_CLOSED);
+    CU_ASSERT_EQUAL(observer_count(stage.observer, STAGE_PATH), 0);
+}
+
 static void free_of_a_waiter_removes_it(void)
 {
     struct contender *holder = contender_new(stage_open_outside(), STAGE_PATH);
@@ -295,6 +318,7 @@ static const struct suite_test tests[] = {
     TEST(close_from_inside_the_lost_callback_is_refused_and_harmless),
     TEST(lock_is_freed_from_inside_its_own_callback),
     TEST(free_waits_for_a_running_callback_and_drops_the_others),
+    TEST(callback_of_a_lock_that_is_being_freed_begins_nothing),
     TEST(free_of_a_waiter_removes_it),
     TEST(free_of_a_holder_releases),
     TEST(free_while_the_create_is_under_way_leaves_nothing),

@@ -80,6 +80,42 @@ static void lock_freed_during_a_cut_is_released_when_the_connection_is_back(void
     CU_ASSERT_TRUE(observer_wait_gone(stage.observer, node, STAGE_TIMEOUT_MS / 2));
 }
 
+static bool is_suspended_while_connected(void *unused)
+{
+    zklock_session_info info;
+
+    (void)unused;
+    return zklock_state_get(contender->lock, NULL) == ZKLOCK_STATE_SUSPENDED &&
+           zklock_session_info_get(stage.session, &info) == ZKLOCK_OK && info.is_connected;
+}
+
+static void try_after_a_release_that_nobody_confirmed_is_not_behind_it(void)
+{
+    struct blocking_call call;
+
+    cut();
+    CU_ASSERT_EQUAL(zklock_release(contender->lock, 0), ZKLOCK_UNCONFIRMED);
+    blocking_call_start(&call, contender, zklock_try, STAGE_LIMIT_MS);
+    contender_await_state(contender, ZKL_CREATING);
+    heal();
+    CU_ASSERT_EQUAL(blocking_call_join(&call), ZKLOCK_OK);
+    CU_ASSERT_FALSE(observer_exists(stage.observer, node));
+}
+
+/* Also the one that follows a reconnect at once: the server takes the connection and answers nothing on it. */
+static void each_silence_is_told(void)
+{
+    fault_proxy_set_mood(stage.proxy, FAULT_STALL);
+    contender_await_event(contender, ZKLOCK_EVENT_SUSPENDED);
+    CU_ASSERT_EQUAL(zklock_state_get(contender->lock, NULL), ZKLOCK_STATE_SUSPENDED);
+    fault_proxy_cut(stage.proxy);
+    fault_proxy_hold_request(stage.proxy, FAULT_OP_EVERY, 1);
+    heal();
+    contender_await_event(contender, ZKLOCK_EVENT_RESUMED);
+    CU_ASSERT_TRUE(eventually(is_suspended_while_connected, NULL, STAGE_TIMEOUT_MS / 2));
+    fault_proxy_release(stage.proxy);
+}
+
 static void release_whose_answer_is_lost_is_a_release(void)
 {
     fault_proxy_lose_reply(stage.proxy, FAULT_OP_DELETE, 1, FAULT_THEN_CUT);
@@ -194,6 +230,8 @@ static const struct suite_test tests[] = {
     TEST(release_that_nobody_confirms_ends_at_its_limit),
     TEST(release_in_a_hole_that_nobody_confirms_ends_at_its_limit),
     TEST(lock_freed_during_a_cut_is_released_when_the_connection_is_back),
+    TEST(try_after_a_release_that_nobody_confirmed_is_not_behind_it),
+    TEST(each_silence_is_told),
     TEST(release_whose_answer_is_lost_is_a_release),
     TEST(release_whose_request_is_lost_is_sent_again),
     TEST(release_whose_answer_alone_is_lost_is_a_release),

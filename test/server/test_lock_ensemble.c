@@ -132,6 +132,27 @@ static void holder_behind_a_cut_off_follower_gives_up_first(void)
     check_holder_at(zk_ensemble_follower(ensemble), zk_ensemble_cut);
 }
 
+/* What it has not heard of is there all the same. */
+static void contender_unknown_to_a_deaf_follower_is_not_taken_for_broken(void)
+{
+    int deaf = zk_ensemble_follower(ensemble);
+    zklock_queue *queue = NULL;
+    zklock_session *session;
+    zklock_status status;
+
+    hold_at((deaf + 1) % ZK_ENSEMBLE_SIZE);
+    session = stage_open(zk_server_address(zk_ensemble_server(ensemble, deaf)), SHORT_TIMEOUT_MS);
+    zk_ensemble_deafen(ensemble, deaf);
+    contender_hold(contender_new(holder->session, "/stage/unheard"));
+    CU_ASSERT_EQUAL_FATAL(zklock_queue_read(holder->session, "/stage/unheard", STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(queue->count, 1);
+    status = zklock_break(session, "/stage/unheard", queue->contenders, LIMIT_MS);
+    CU_ASSERT_TRUE(status == ZKLOCK_TIMEOUT || status == ZKLOCK_NO_SERVER);
+    CU_ASSERT_EQUAL(observer_count(stage.observer, "/stage/unheard"), 1);
+    zklock_queue_free(queue);
+    zk_ensemble_heal(ensemble);
+}
+
 /* Perhaps nobody else comes to lead, and then nobody takes the lock either: the holder is told all the same. */
 static void check_holder_at_the_leader(void (*cut)(struct zk_ensemble *, int))
 {
@@ -376,6 +397,7 @@ static const struct suite_test tests[] = {
     TEST(holder_behind_a_muted_follower_gives_up_first),
     TEST(holder_behind_a_deaf_follower_gives_up_first),
     TEST(holder_behind_a_cut_off_follower_gives_up_first),
+    TEST(contender_unknown_to_a_deaf_follower_is_not_taken_for_broken),
     TEST(holder_at_a_muted_leader_is_told),
     TEST(holder_at_a_cut_off_leader_is_told),
     TEST(holder_at_a_deaf_leader_is_told),

@@ -1,0 +1,114 @@
+/* The notifier: closing waits for what is queued, and for no longer. Its wakes are kept back for a while. */
+#include "support/probe.h"
+#include "support/suite.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/runtime.h"
+#include "session/session_open.h"
+#include "session/store.h"
+#include "zklock.h"
+
+/* Whether close() waits for the queue yet shows from nowhere, so that one round in many may miss the moment. */
+enum { LIMIT_MS = 20000, ROUNDS = 20 };
+
+static struct zkl_runtime runtime;
+static struct zkl_worker *notifier;
+static atomic_bool wakes_are_kept;
+static struct probe stops; /* workers that close() has begun to end */
+
+static zklock_status start_worker(struct zkl_runtime *self, const char *name, zkl_turn_fn *turn, void *arg,
+                                  struct zkl_worker **out_worker)
+{
+    struct zkl_runtime *posix = zkl_runtime_posix();
+    zklock_status status = posix->worker_start(posix, name, turn, arg, out_worker);
+
+    (void)self;
+    if (status == ZKLOCK_OK && strcmp(name, "zklock-notify") == 0)
+        notifier = *out_worker;
+    return status;
+}
+
+static void wake_worker(struct zkl_worker *worker, int64_t when_ns)
+{
+    if (worker != notifier || !atomic_load(&wakes_are_kept))
+        zkl_runtime_posix()->worker_wake(worker, when_ns);
+}
+
+static void stop_worker(struct zkl_worker *worker)
+{
+    zkl_runtime_posix()->worker_stop(worker);
+    probe_note(&stops, 1);
+}
+
+static void ignore_event(zklock *lock, const zklock_event *event, void *arg)
+{
+    (void)lock;
+    (void)event;
+    (void)arg;
+}
+
+static zklock_session *open_nowhere(void)
+{
+    zklock_session_options options;
+    zklock_session *session = NULL;
+
+    runtime = *zkl_runtime_posix();
+    runtime.worker_start = start_worker;
+    runtime.worker_wake = wake_worker;
+    runtime.worker_stop = stop_worker;
+    zklock_session_options_init(&options);
+    options.servers = "127.0.0.1:1";
+    CU_ASSERT_EQUAL_FATAL(zkl_session_open_with(&options, &runtime, zkl_store_driver_zookeeper(), &session), ZKLOCK_OK);
+    return session;
+}
+
+static zklock *begin(zklock_session *session)
+{
+    zklock_options options;
+    zklock *lock = NULL;
+
+    zklock_options_init(&options);
+    options.on_event = ignore_event;
+    CU_ASSERT_EQUAL_FATAL(zklock_new(session, "/lock", &options, &lock), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(zklock_acquire_start(lock, -1), ZKLOCK_OK);
+    return lock;
+}
+
+static struct probe closed;
+
+static void *close_session(void *session)
+{
+    probe_note(&closed, zklock_session_close(session, 0));
+    return NULL;
+}
+
+/* The lock's end is queued, and its notice is taken back with the lock. */
+static void close_does_not_wait_for_a_notice_that_is_forgotten(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        zklock_session *session = open_nowhere();
+        zklock *lock = begin(session);
+        pthread_t closer;
+
+        probe_init(&stops);
+        probe_init(&closed);
+        atomic_store(&wakes_are_kept, true);
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&closer, NULL, close_session, session), 0);
+        CU_ASSERT_TRUE_FATAL(probe_wait_count(&stops, 1, LIMIT_MS));
+        zklock_free(lock);
+        CU_ASSERT_TRUE_FATAL(probe_wait_count(&closed, 1, LIMIT_MS));
+        pthread_join(closer, NULL);
+        atomic_store(&wakes_are_kept, false);
+    }
+}
+
+static const struct suite_test tests[] = {SUITE_TEST(close_does_not_wait_for_a_notice_that_is_forgotten), SUITE_END};
+
+int main(int argc, char **argv)
+{
+    return suite_main(argc, argv, "notifier", tests);
+}
