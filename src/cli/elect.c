@@ -25,7 +25,9 @@ int elect_round(void)
     int round = text ? atoi(text) : 0;
 
     unsetenv(ROUND_VARIABLE);
-    return round > 0 && round < MOST_ROUNDS ? round : 0;
+    if (round > MOST_ROUNDS)
+        return MOST_ROUNDS;
+    return round > 0 ? round : 0;
 }
 
 /* Doubles with each loss in a row; half of it by chance, so that those who lost together do not come back together. */
@@ -65,7 +67,8 @@ static int begin_again(int round, char **argv)
 {
     char number[16];
 
-    snprintf(number, sizeof(number), "%d", round);
+    /* Never 0 again: only the first campaign ends where there is no server. */
+    snprintf(number, sizeof(number), "%d", round < MOST_ROUNDS ? round : MOST_ROUNDS);
     setenv(ROUND_VARIABLE, number, 1);
     inherit_restore();
     execv("/proc/self/exe", argv);
@@ -75,13 +78,14 @@ static int begin_again(int round, char **argv)
 
 int elect_conclude(const struct elect_end *end, char **argv)
 {
-    bool is_cut_off = end->round > 0 && end->status == EXIT_NO_SERVER;
+    bool is_cut_off = end->round > 0 && end->failure == ZKLOCK_NO_SERVER;
+    bool goes_on = end->was_lost || is_cut_off || end->failure == ZKLOCK_REMOVED;
     int round = end->led_ms >= CALM_MS ? 0 : end->round;
     int64_t length_ms = pause_ms(round);
     char seconds[32];
     int number;
 
-    if (!end->was_lost && !is_cut_off)
+    if (!goes_on)
         return end->status;
     number_print_seconds(length_ms, seconds, sizeof(seconds));
     notify_manager("STATUS=Campaigning again for %s", end->path);

@@ -6,12 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "zklock.h"
+
 /* Takes the number of this campaign, from 0, out of the environment. Before anything is started. */
 int elect_round(void);
 
 struct elect_end {
     int status;       /* of this campaign */
     bool was_lost;    /* leadership, while the command ran */
+    zklock_status failure; /* why there was none; ZKLOCK_OK: there was, or something else came first */
     int64_t led_ms;
     int round;
     int signal_fd;

@@ -185,6 +185,7 @@ static void campaign(struct exec *exec, struct elect_end *out_end)
     close_all(exec, is_confirmed);
     keeper_dismiss(&exec->keeper);
     out_end->status = status;
+    out_end->failure = exec->failure;
 }
 
 int exec_main(int argc, char **argv)

@@ -19,6 +19,7 @@ struct exec {
     int64_t session_timeout_ms; /* negotiated */
     int64_t grace_ms;           /* between stop signal and KILL */
     int64_t reserve_ms;         /* what is left of the lease when KILL goes out */
+    zklock_status failure;      /* of the acquire; ZKLOCK_OK: none, or none of the lock's */
     int64_t deadline_ms;        /* of the acquire, on clock_boottime_ms(); INT64_MAX: none */
 };
 

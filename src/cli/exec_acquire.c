@@ -30,13 +30,6 @@ const char *exec_current_path(const struct exec *exec)
     return exec->options->paths[exec->current];
 }
 
-static int64_t left_ms(int64_t deadline_ms)
-{
-    int64_t left = deadline_ms == INT64_MAX ? INT64_MAX : deadline_ms - clock_boottime_ms();
-
-    return left > 0 ? left : 0;
-}
-
 /* The first signal that asks us to go, or 0. */
 static int pending_end_signal(const struct exec *exec)
 {
@@ -77,7 +70,7 @@ static int connect_session(struct exec *exec)
     int64_t deadline_ms = clock_boottime_ms() + limit_ms;
 
     for (;;) {
-        int64_t left = left_ms(deadline_ms);
+        int64_t left = clock_left_ms(deadline_ms);
         int64_t slice_ms = left < CONNECT_SLICE_MS ? left : CONNECT_SLICE_MS;
         zklock_status status = zklock_session_wait_connected(exec->session, slice_ms);
         int number = pending_end_signal(exec);
@@ -88,8 +81,10 @@ static int connect_session(struct exec *exec)
             return 0;
         if (status != ZKLOCK_NO_SERVER)
             return connection_refuse(exec->session, status);
-        if (left == 0)
+        if (left == 0) {
+            exec->failure = status;
             return connection_fail(exec->session, limit_ms);
+        }
     }
 }
 
@@ -175,12 +170,13 @@ void exec_describe_holder(const struct exec *exec, bool warns_if_nested, char *b
 }
 
 /* Says why the lock was not had, and returns the exit status for it. */
-static int fail(const struct exec *exec, zklock_status status)
+static int fail(struct exec *exec, zklock_status status)
 {
     const char *path = exec_current_path(exec);
     char detail[512];
     char waited[32];
 
+    exec->failure = status;
     switch (status) {
     case ZKLOCK_BUSY:
     case ZKLOCK_TIMEOUT:
@@ -239,7 +235,7 @@ static int await_result(struct exec *exec, zklock_status *out_status)
         if (*out_status != ZKLOCK_PENDING)
             return EXEC_GOES_ON;
         progress_turn(&progress, exec);
-        poll(descriptors, 2, progress.next_ms == INT64_MAX ? -1 : (int)left_ms(progress.next_ms));
+        poll(descriptors, 2, progress.next_ms == INT64_MAX ? -1 : (int)clock_left_ms(progress.next_ms));
     }
 }
 
@@ -269,7 +265,7 @@ static int await_lease(struct exec *exec, bool *out_is_held)
 /* Acquires the current lock. Returns EXEC_GOES_ON with what came of it in *out_status, or the exit status. */
 static int acquire_current(struct exec *exec, zklock_status *out_status)
 {
-    int64_t limit_ms = exec->options->is_nonblocking ? 0 : left_ms(exec->deadline_ms);
+    int64_t limit_ms = exec->options->is_nonblocking ? 0 : clock_left_ms(exec->deadline_ms);
     int exit_status;
 
     *out_status = zklock_acquire_start(exec_current_lock(exec), limit_ms == INT64_MAX ? -1 : limit_ms);

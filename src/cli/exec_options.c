@@ -53,8 +53,8 @@ static const char elect_help[] =
     "  --acl, --persistent-parent, --lease, --tick-time: as of zklock exec\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "COMMAND finds what zklock exec gives. Exit status: COMMAND's own; else as of\n"
-    "zklock exec, but that a loss (79) and, after the first campaign, servers that\n"
-    "cannot be reached (69) are no end.\n";
+    "zklock exec, but that a loss (79), a contender removed by others and, after the\n"
+    "first campaign, servers that cannot be reached (69) are no end.\n";
 
 static const struct option_choice styles[] = {
     {"curator", ZKLOCK_STYLE_CURATOR},

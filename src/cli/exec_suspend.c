@@ -26,14 +26,15 @@ static void await_stop(struct exec *exec, struct job *job)
 
 /* Asks a server whether our contender is still there. No answer leaves it to the lease, which the clock
  * knows. */
-static bool is_queued_at(struct exec *exec, int index)
+static bool is_queued_at(struct exec *exec, int index, int64_t deadline_ms)
 {
     char own[512];
     zklock_queue *queue;
     bool is_there = false;
 
     zklock_contender_name(exec->hold.locks[index], own, sizeof(own));
-    if (zklock_queue_read(exec->session, exec->options->paths[index], QUESTION_LIMIT_MS, &queue) != ZKLOCK_OK)
+    if (zklock_queue_read(exec->session, exec->options->paths[index], clock_left_ms(deadline_ms), &queue) !=
+        ZKLOCK_OK)
         return hold_is_held(&exec->hold);
     exec_move_leash(exec);
     for (size_t i = 0; i < queue->count; i++)
@@ -44,8 +45,10 @@ static bool is_queued_at(struct exec *exec, int index)
 
 static bool is_still_queued(struct exec *exec)
 {
+    int64_t deadline_ms = clock_boottime_ms() + QUESTION_LIMIT_MS;
+
     for (int i = 0; i < exec->hold.count; i++) {
-        if (!is_queued_at(exec, i))
+        if (!is_queued_at(exec, i, deadline_ms))
             return false;
     }
     return true;
@@ -96,6 +99,8 @@ bool exec_suspend(struct exec *exec, struct job *job, struct terminal *terminal)
         return false;
     if (had_terminal || terminal_suits_command(terminal))
         terminal_give(terminal, job->child.pid);
+    /* News of the stop that is over must not be read as another one. */
+    job_reap(job);
     job->stop_signal = 0;
     job_signal_all(job, SIGCONT);
     return true;

@@ -5,6 +5,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "clock.h"
+
 int hold_init(struct hold *hold, int most)
 {
     *hold = (struct hold){.locks = calloc((size_t)most, sizeof(zklock *)), .fd = epoll_create1(EPOLL_CLOEXEC)};
@@ -93,10 +95,11 @@ unsigned hold_revocations(const struct hold *hold)
 
 zklock_status hold_release(const struct hold *hold, int64_t timeout_ms)
 {
+    int64_t deadline_ms = clock_boottime_ms() + timeout_ms;
     zklock_status worst = ZKLOCK_OK;
 
     for (int i = hold->count - 1; i >= 0; i--) {
-        zklock_status status = zklock_release(hold->locks[i], timeout_ms);
+        zklock_status status = zklock_release(hold->locks[i], clock_left_ms(deadline_ms));
 
         if (status == ZKLOCK_LOST || worst == ZKLOCK_OK)
             worst = status;

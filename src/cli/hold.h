@@ -31,7 +31,7 @@ zklock_state hold_state(const struct hold *hold, zklock_loss *out_loss);
 /* Of all locks together. */
 unsigned hold_revocations(const struct hold *hold);
 
-/* Lets go of all of them, the last one first. The first status that is not ZKLOCK_OK, and LOST before others. */
+/* Lets go of all of them, the last one first, within one limit. The first status that is not ZKLOCK_OK, and LOST before others. */
 zklock_status hold_release(const struct hold *hold, int64_t timeout_ms);
 
 #endif

@@ -16,7 +16,8 @@ static int fail(const struct exec *exec, const char *what, zklock_status status)
     else
         message_error("%s: cannot %s the stamp of --once-per: %s%s", exec->options->path, what,
                       zklock_status_text(status), status == ZKLOCK_DENIED ? needed : "");
-    return zklock_status_exit(status);
+    /* The lock is held: that the servers do not answer is no conflict. */
+    return status == ZKLOCK_TIMEOUT ? EXIT_NO_SERVER : zklock_status_exit(status);
 }
 
 int once_check(struct exec *exec)

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct process *campaign(const char *script)
@@ -96,6 +97,47 @@ static void first_campaign_without_servers_is_69(void)
     CU_ASSERT_EQUAL(stage_end(candidate), 69);
 }
 
+/* A later campaign than the first, as the command counts them. */
+static struct process *campaign_again(const char *round, const char *script)
+{
+    struct process *candidate;
+
+    setenv("ZKLOCK_ELECT_ROUND", round, 1);
+    candidate = stage_start("elect", "--connect-timeout", "0.5", LOCK, "--", "sh", "-c", script, NULL);
+    unsetenv("ZKLOCK_ELECT_ROUND");
+    return candidate;
+}
+
+static void command_that_ends_with_69_ends_a_later_campaign_too(void)
+{
+    CU_ASSERT_EQUAL(stage_end(campaign_again("1", "exit 69")), 69);
+}
+
+static void thousandth_campaign_is_not_the_first(void)
+{
+    struct process *candidate;
+
+    zk_server_stop(stage_server);
+    candidate = campaign_again("1000", "true");
+    CU_ASSERT_TRUE(process_wait_error(candidate, "campaigning again", PATIENCE_MS));
+    process_signal(candidate, SIGTERM);
+    CU_ASSERT_EQUAL(stage_end(candidate), 143);
+}
+
+static void candidate_that_is_removed_campaigns_again(void)
+{
+    struct process *candidate;
+
+    stage_hold("x");
+    candidate = campaign("echo lead");
+    CU_ASSERT_TRUE_FATAL(observer_wait_count(stage_observer, LOCK, 2, PATIENCE_MS));
+    CU_ASSERT_TRUE(stage_delete_contender(1));
+    CU_ASSERT_TRUE(process_wait_error(candidate, "campaigning again", PATIENCE_MS));
+    CU_ASSERT_TRUE(observer_wait_count(stage_observer, LOCK, 2, PATIENCE_MS));
+    process_signal(candidate, SIGTERM);
+    CU_ASSERT_EQUAL(stage_end(candidate), 143);
+}
+
 #define ON_STAGE(test) SUITE_TEST_WITH(test, stage_set_up, stage_tear_down)
 
 static const struct suite_test tests[] = {
@@ -105,6 +147,9 @@ static const struct suite_test tests[] = {
     ON_STAGE(signal_ends_a_candidate),
     ON_STAGE(cut_off_leader_campaigns_until_the_servers_are_back),
     ON_STAGE(first_campaign_without_servers_is_69),
+    ON_STAGE(command_that_ends_with_69_ends_a_later_campaign_too),
+    ON_STAGE(thousandth_campaign_is_not_the_first),
+    ON_STAGE(candidate_that_is_removed_campaigns_again),
     SUITE_END
 };
 

@@ -1,11 +1,15 @@
 /* zklock exec with several paths, once in a period, under a service manager, on a terminal; a chroot. */
 #include "cli_stage.h"
 
+#include "support/directory.h"
+
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -156,6 +160,32 @@ static void data_of_others_are_left_alone(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "there are data of somebody else at the path"));
 }
 
+/* The command has run, and the servers fall silent before its stamp: that is not "somebody else holds it". */
+static void stamp_without_an_answer_is_69(void)
+{
+    struct process *process;
+    char *directory = directory_make("zklock-once");
+    char gate[256];
+    char script[300];
+    int fd;
+
+    stage_put_proxy_between();
+    snprintf(gate, sizeof(gate), "%s/gate", directory);
+    CU_ASSERT_EQUAL_FATAL(mkfifo(gate, 0600), 0);
+    snprintf(script, sizeof(script), "echo ran; read line < %s; exit 0", gate);
+    process = stage_start("exec", "--once-per", "3600", LOCK, "--", "sh", "-c", script, NULL);
+    CU_ASSERT_TRUE_FATAL(process_wait_output(process, "ran\n", PATIENCE_MS));
+    fault_proxy_set_mood(stage_proxy, FAULT_HOLE);
+    fd = open(gate, O_WRONLY | O_CLOEXEC);
+    close(fd);
+    CU_ASSERT_TRUE(process_wait(process, PATIENCE_MS));
+    CU_ASSERT_EQUAL(process_exit_status(process), 69);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "cannot write the stamp of --once-per"));
+    fault_proxy_set_mood(stage_proxy, FAULT_PASS);
+    directory_remove(directory);
+    free(directory);
+}
+
 /* ---------------------------------------------------------------- whom it tells */
 
 static int open_manager(const char *path)
@@ -302,6 +332,7 @@ static const struct suite_test tests[] = {
     ON_STAGE(failed_run_does_not_count),
     ON_STAGE(command_runs_again_after_the_period),
     ON_STAGE(data_of_others_are_left_alone),
+    ON_STAGE(stamp_without_an_answer_is_69),
     ON_STAGE(service_manager_is_told_when_the_lock_is_held),
     ON_STAGE(wait_on_a_terminal_shows_the_place),
     ON_STAGE(nothing_is_made_outside_a_chroot),
