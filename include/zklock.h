@@ -13,15 +13,18 @@
  *  4. Callbacks run on one thread of the session (the notifier), one at a time, in order. They may call whatever
  *     does not block; a blocking call from a notifier thread answers ZKLOCK_DEADLOCK. A callback that takes long
  *     delays other callbacks only: never the state, the descriptor or zklock_remaining_ms().
- *  5. If a call fails, its callback never runs. After zklock_free() returns, none of that lock's callbacks runs
+ *  5. A call that begins nothing (ZKLOCK_ALREADY, ZKLOCK_CLOSED...) runs no callback; an acquire that was begun tells
+ *     its end by ZKLOCK_EVENT_ENDED, whatever that is. After zklock_free() returns, none of that lock's callbacks runs
  *     (it waits for a running one, except when called from inside it; an acquire that this one begins meanwhile
  *     answers ZKLOCK_CLOSED). After zklock_session_close() returns, none of that session's callbacks runs.
  *  6. After fork() the child may not use the parent's objects: every call answers ZKLOCK_FORKED and touches
  *     nothing. The parent goes on undisturbed. Descriptors of zklock and of its ZooKeeper client are closed on
  *     exec.
  *  7. Times are in milliseconds and measured on CLOCK_BOOTTIME: time spent in suspend counts. A negative limit
- *     means "for ever"; 0 means "do not wait".
- *  8. Output parameters are written only on ZKLOCK_OK unless the function says otherwise.
+ *     means "for ever"; 0 means "do not wait", but an acquire on a session that is connected still waits for the
+ *     server's answer, for the session timeout at most.
+ *  8. Output parameters are written only on ZKLOCK_OK unless the function says otherwise. NULL where an object, a path or
+ *     an output parameter has to be is ZKLOCK_BAD_ARGUMENT; functions that return no status take it for an idle object.
  *
  * What a lock promises, and what it cannot
  *
@@ -171,8 +174,8 @@ ZKLOCK_API void zklock_session_options_init(zklock_session_options *options);
  *
  * options    copied; NULL stands for the defaults.
  * ownership  the caller ends *out_session with zklock_session_close().
- * blocking   not on the network; the connection is made in the background and re-made for as long as the
- *            session is open, over expiry too. Servers that do not accept the credentials end every wait at once with
+ * blocking   not on the network, unless the user database is there; the connection is made in the background and re-made
+ *            for as long as the session is open, over expiry too. Servers that do not accept the credentials end every wait at once with
  *            ZKLOCK_DENIED, and what is held is lost; it is tried again every few seconds all the same. Whether a
  *            digest is the right one, servers do not say: it shows when a right is missing.
  * threads    any. Starts two threads, and the ZooKeeper client's two; all signals are blocked in them.
@@ -188,7 +191,8 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_open(const zklock_sess
  *
  * timeout_ms how long to try to reach the server; then the contenders stay until the session times out there.
  *            Negative: 3 seconds.
- * blocking   at most timeout_ms and about a second; it also waits for a running callback.
+ * blocking   at most timeout_ms and about two seconds, for what is under way and for the end of the session itself; and
+ *            as long as callbacks and log lines that are queued take to run.
  * threads    any but a notifier thread (ZKLOCK_DEADLOCK, and the session stays open). No other call on the session
  *            may run.
  * returns    ZKLOCK_OK: nothing is left at the server. ZKLOCK_UNCONFIRMED: closed, but contenders may stay for
@@ -241,7 +245,8 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_key_get(zklock_session
  *
  * servers    as in zklock_session_options.
  * timeout_ms limit for all of it but looking up host names; negative: for ever.
- * blocking   at most timeout_ms, and as long as host names take to be looked up. threads: any but a notifier thread.
+ * blocking   at most timeout_ms, as long as host names take to be looked up, and some seconds more where the last
+ *            connection is slow to close. threads: any but a notifier thread.
  * returns    ZKLOCK_OK: the servers say that this session is over. ZKLOCK_NO_SERVER: none said so within the limit.
  *            ZKLOCK_BAD_ARGUMENT; ZKLOCK_NO_MEMORY; ZKLOCK_SYSTEM; ZKLOCK_DEADLOCK.
  * since      0.1
@@ -251,7 +256,7 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_end(const char *server
 
 /*
  * Writes one line that says why the session is not connected ("127.0.0.1:2181: Connection refused; ..."), or an
- * empty string. `buffer` is always terminated. Does not block; any thread.
+ * empty string. It is cut to the buffer, of which 512 bytes are enough. Does not block; any thread.
  */
 ZKLOCK_API void zklock_session_detail(zklock_session *session, char *buffer, size_t size);
 
@@ -293,13 +298,15 @@ typedef enum zklock_event_kind {
     ZKLOCK_EVENT_SUSPENDED = 3, /* held, but the server does not answer */
     ZKLOCK_EVENT_RESUMED = 4,   /* held, and the server answers again */
     ZKLOCK_EVENT_LOST = 5,      /* `loss` says why; final */
-    ZKLOCK_EVENT_RELEASED = 6,  /* the contender is gone from the server, or the acquire's remains are */
+    ZKLOCK_EVENT_RELEASED = 6,  /* the contender is gone from the server, or the acquire's remains are; not told when
+                                   the next acquire was begun first, as after zklock_release_send() */
     ZKLOCK_EVENT_REVOKE = 7,    /* somebody asks to let go, while held or waiting; see zklock_revocations() */
 } zklock_event_kind;
 
 typedef struct zklock_event {
     zklock_event_kind kind;
-    zklock_status status;
+    zklock_status status; /* ENDED: the acquire's; RELEASED: the release's, or the acquire's where it was never held;
+                             LOST: ZKLOCK_LOST; REQUEUED: ZKLOCK_PENDING; else ZKLOCK_OK */
     zklock_loss loss;
     uint64_t token; /* of the grant, for ENDED with ZKLOCK_OK and for what follows it */
 } zklock_event;
@@ -349,8 +356,8 @@ ZKLOCK_API void zklock_options_init(zklock_options *options);
  * options    copied; NULL stands for the defaults.
  * ownership  the caller ends *out_lock with zklock_free(), before the session is closed.
  * blocking   no. threads: any.
- * returns    ZKLOCK_OK; ZKLOCK_BAD_ARGUMENT (zklock_path_check() says where); ZKLOCK_NO_MEMORY; ZKLOCK_CLOSED;
- *            ZKLOCK_FORKED.
+ * returns    ZKLOCK_OK; ZKLOCK_BAD_ARGUMENT (zklock_path_check() says where); ZKLOCK_TOO_LARGE: chroot and path have more
+ *            than 900 bytes together; ZKLOCK_NO_MEMORY; ZKLOCK_CLOSED; ZKLOCK_FORKED.
  * since      0.1
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_new(zklock_session *session, const char *path,
@@ -368,8 +375,8 @@ ZKLOCK_API void zklock_free(zklock *lock);
 /*
  * Takes the lock if nobody is ahead at the moment the server looks.
  *
- * timeout_ms limit for connecting and for the answer; negative: for ever.
- * blocking   at most timeout_ms. threads: any but a notifier thread.
+ * timeout_ms limit for connecting and for the answer; negative: for ever; 0: as zklock_acquire() with 0.
+ * blocking   at most timeout_ms, with 0 the session timeout. threads: any but a notifier thread.
  * callback   ZKLOCK_EVENT_ENDED follows as for every acquire.
  * returns    ZKLOCK_OK: held. ZKLOCK_BUSY: somebody is ahead. Else as zklock_acquire().
  * since      0.1
@@ -380,8 +387,8 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_try(zklock *lock, int64_t time
  * Queues for the lock and waits until it is held.
  *
  * timeout_ms one limit for connecting and waiting; negative: for ever; 0: as zklock_try() without waiting for a
- *            connection.
- * blocking   at most timeout_ms. threads: any but a notifier thread.
+ *            connection; where there is one, its answer is waited for, for the session timeout at most.
+ * blocking   at most timeout_ms, with 0 the session timeout. threads: any but a notifier thread.
  * returns    ZKLOCK_OK: held, see zklock_token().
  *            ZKLOCK_TIMEOUT: the limit passed while others were ahead; ZKLOCK_NO_SERVER: it passed without an
  *            answer from a server. In both cases the contender is removed in the background.
@@ -405,12 +412,13 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_acquire(zklock *lock, int64_t 
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_acquire_start(zklock *lock, int64_t timeout_ms);
 
-/* The result of the latest acquire; ZKLOCK_PENDING while it runs; ZKLOCK_NOT_HELD before the first. Does not block;
- * any thread. */
+/* The result of the latest acquire, as zklock_acquire() returns it; ZKLOCK_PENDING while it runs; ZKLOCK_NOT_HELD before
+ * the first; ZKLOCK_FORKED. It stays after a release or a loss: see zklock_is_held(). Does not block; any thread. */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_result(zklock *lock);
 
 /* Waits for the result of an acquire that was begun with zklock_acquire_start(). Blocks until that has ended, by its
- * own limit at the latest; any thread but a notifier thread. Returns as zklock_acquire(). */
+ * own limit at the latest; any thread but a notifier thread. Returns as zklock_result(), but never ZKLOCK_PENDING;
+ * ZKLOCK_DEADLOCK. */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_wait(zklock *lock);
 
 /*
@@ -445,8 +453,8 @@ ZKLOCK_API zklock_status zklock_cancel(zklock *lock);
  * blocking   at most timeout_ms. threads: any but a notifier thread.
  * returns    ZKLOCK_OK: released, held until then. ZKLOCK_LOST: it had been lost before; the object is free for a
  *            new acquire. ZKLOCK_UNCONFIRMED: not confirmed within the limit. ZKLOCK_NOT_HELD: nothing to release,
- *            nothing changed. ZKLOCK_DENIED: the server refuses the delete; the contender goes with the session.
- *            ZKLOCK_DEADLOCK; ZKLOCK_FORKED.
+ *            nothing changed. ZKLOCK_DENIED, ZKLOCK_REFUSED: the server refuses the delete; the contender goes with the
+ *            session. ZKLOCK_DEADLOCK; ZKLOCK_FORKED.
  * since      0.1
  */
 ZKLOCK_API zklock_status zklock_release(zklock *lock, int64_t timeout_ms);
@@ -492,7 +500,8 @@ ZKLOCK_API bool zklock_is_held(zklock *lock);
  * ZKLOCK_LEASE_CHEAP and a connection: the session timeout. Does not block; any thread. */
 ZKLOCK_API int64_t zklock_remaining_ms(zklock *lock);
 
-/* The state by the clock, and why it was lost. `out_loss` may be NULL. Does not block; any thread. */
+/* The state by the clock, and why it was lost. `out_loss` may be NULL, and is written in any case; after fork() the
+ * answer is ZKLOCK_STATE_IDLE. Does not block; any thread. */
 ZKLOCK_API zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss);
 
 /*
@@ -509,7 +518,8 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_token(zklock *lock, uint64_t *
  * A stamp at the path of a lock says that something was done under it, and when: it is the path's own data, written
  * by zklock_stamp_write() together with a check of the own contender, so that only a holder can. Its time is that of
  * ZooKeeper's leader, as is the one that it is compared with. It lives as long as the path, so give the lock
- * `persistent_parent`.
+ * `persistent_parent`; a path that others have made as a container goes with its last contender, and the stamp with it.
+ * To learn the leader's time, zklock_stamp_age() writes the own contender as it is: its version rises.
  *
  * out_age_ms milliseconds since the latest stamp; -1: there is none.
  * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread.
@@ -537,12 +547,12 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_stamp_write(zklock *lock, int6
  */
 ZKLOCK_API unsigned zklock_revocations(zklock *lock);
 
-/* Writes the name of the own contender's znode (without its directory), or an empty string while there is none.
- * Does not block; any thread. */
+/* Writes the name of the own contender's znode (without its directory), or an empty string while there is none. It is cut
+ * to the buffer, of which 64 bytes are enough. Does not block; any thread. */
 ZKLOCK_API void zklock_contender_name(zklock *lock, char *buffer, size_t size);
 
-/* Writes one line about the latest failure of this lock: what, where, what is missing; or an empty string. Does not
- * block; any thread. */
+/* Writes one line about the latest failure of this lock: what, where, what is missing; or an empty string. It is
+ * cut to the buffer, of which 256 bytes are enough. Does not block; any thread. */
 ZKLOCK_API void zklock_detail(zklock *lock, char *buffer, size_t size);
 
 /* -------------------------------------------------------------------------------------------- inspection */

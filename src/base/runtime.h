@@ -23,6 +23,11 @@ static inline int64_t zkl_time_after(int64_t now_ns, int64_t timeout_ms)
     return now_ns + timeout_ms * ZKL_NS_PER_MS;
 }
 
+static inline int64_t zkl_time_earlier(int64_t one, int64_t other)
+{
+    return one < other ? one : other;
+}
+
 /* A thread that runs its turn whenever it is woken, and at a time of its own choice. */
 struct zkl_worker;
 

@@ -35,11 +35,6 @@ void zklock_queue_free(zklock_queue *queue)
     free(reading);
 }
 
-static bool is_contender(struct zkl_name name)
-{
-    return name.kind != ZKL_KIND_FOREIGN && name.kind != ZKL_KIND_LEASE;
-}
-
 static zklock_mode mode_of(enum zkl_kind kind)
 {
     switch (kind) {
@@ -167,7 +162,7 @@ static int sort_out_foreign(struct zkl_asked *list)
     int count = 0;
 
     for (int i = 0; i < list->child_count; i++) {
-        if (!is_contender(zkl_name_parse(list->children[i])))
+        if (!zkl_name_is_contender(zkl_name_parse(list->children[i])))
             continue;
         char *name = list->children[i];
         list->children[i] = list->children[count];

@@ -220,6 +220,7 @@ static bool fill(zklock *lock, const char *path, const zklock_options *options)
 
     lock->path = zkl_path_below(zkl_session_chroot(lock->session), path);
     lock->payload = zkl_payload_new(options->label ? options->label : zkl_session_label(lock->session),
+                                    zkl_session_user(lock->session),
                                     style_names[options->style],
                                     runtime->wall_ms(runtime));
     lock->style = options->style;

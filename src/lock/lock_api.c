@@ -287,6 +287,8 @@ static zklock_state state_now(zklock *lock)
 
 zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss)
 {
+    if (out_loss)
+        *out_loss = ZKLOCK_LOSS_NONE;
     if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return ZKLOCK_STATE_IDLE;
     zklock_state state = state_now(lock);

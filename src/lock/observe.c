@@ -10,11 +10,6 @@
 /* Servers since 3.8.4 keep the events of a node from those who may not read it, so it is looked at again. */
 #define LOOK_NS ZKL_NS_PER_S
 
-static bool is_contender(struct zkl_name name)
-{
-    return name.kind != ZKL_KIND_FOREIGN && name.kind != ZKL_KIND_LEASE;
-}
-
 /* The contender that comes first by its number; NULL: none. */
 static const char *first_contender(const struct zkl_asked *list)
 {
@@ -22,7 +17,7 @@ static const char *first_contender(const struct zkl_asked *list)
 
     for (int i = 0; list && i < list->child_count; i++) {
         struct zkl_name name = zkl_name_parse(list->children[i]);
-        if (is_contender(name) && (!first || zkl_queue_compare(name, 0, zkl_name_parse(first), 0) < 0))
+        if (zkl_name_is_contender(name) && (!first || zkl_queue_compare(name, 0, zkl_name_parse(first), 0) < 0))
             first = list->children[i];
     }
     return first;
@@ -33,6 +28,7 @@ static zklock_status await_change(struct zkl_query *query, const char *node)
 {
     struct zkl_request watch = {.op = ZKL_OP_GET, .path = node, .with_watch = true};
     struct zkl_request forget = {.op = ZKL_OP_FORGET_WATCH, .path = node};
+    int64_t session_id = zkl_session_id(query->session);
     zklock_status status = ZKLOCK_OK;
 
     zkl_query_expect(query, node);
@@ -43,7 +39,8 @@ static zklock_status await_change(struct zkl_query *query, const char *node)
         zkl_asked_free(asked);
         if (code == ZKL_CODE_OK)
             status = zkl_query_await(query, watch.op == ZKL_OP_EXISTS ? LOOK_NS : ZKL_NEVER);
-        if (code == ZKL_CODE_OK && status != ZKLOCK_OK)
+        /* Whatever else has ended the wait, the watch is still there, unless its session is over. */
+        if (code == ZKL_CODE_OK && !query->watch_has_fired && zkl_session_id(query->session) == session_id)
             zkl_session_leave_watch(query->session, node);
         if (code == ZKL_CODE_NO_NODE && watch.op == ZKL_OP_EXISTS)
             zkl_asked_free(zkl_query_send(query, &forget));

@@ -69,16 +69,17 @@ static bool is_own_of_server(const char *path)
     return strcmp(path, "/zookeeper") == 0;
 }
 
-/* Contenders make their directory a lock; all else may be a directory of locks. False: no memory. */
+/* Contenders make their directory a lock, and the leases of a semaphore do not; all else may be a directory of locks.
+ * False: no memory. */
 static bool take_children(struct walk *walk, const char *path, const struct zkl_asked *list)
 {
     bool has_contender = false;
 
     for (int i = 0; i < list->child_count; i++) {
-        if (zkl_name_parse(list->children[i]).kind != ZKL_KIND_FOREIGN) {
-            has_contender = true;
+        struct zkl_name name = zkl_name_parse(list->children[i]);
+        has_contender |= zkl_name_is_contender(name);
+        if (name.kind != ZKL_KIND_FOREIGN)
             continue;
-        }
         char *child = zkl_path_join(path, list->children[i]);
         if (child && is_own_of_server(child))
             free(child);

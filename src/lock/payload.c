@@ -1,6 +1,5 @@
 #include "lock/payload.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,22 +58,9 @@ static void escape(char out[LONGEST_FIELD * 6 + 1], const char *text)
     *out = '\0';
 }
 
-static void write_user(char *out, size_t size)
-{
-    char buffer[4096];
-    struct passwd entry;
-    struct passwd *found = NULL;
-
-    if (getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found) == 0 && found)
-        snprintf(out, size, "%s", found->pw_name);
-    else
-        snprintf(out, size, "%u", (unsigned)geteuid());
-}
-
-char *zkl_payload_new(const char *label, const char *style, int64_t wall_ms)
+char *zkl_payload_new(const char *label, const char *user, const char *style, int64_t wall_ms)
 {
     char host[LONGEST_FIELD] = "";
-    char user[LONGEST_FIELD] = "";
     char start[32] = "";
     char safe_host[LONGEST_FIELD * 6 + 1];
     char safe_user[LONGEST_FIELD * 6 + 1];
@@ -84,7 +70,6 @@ char *zkl_payload_new(const char *label, const char *style, int64_t wall_ms)
     char *payload = NULL;
 
     gethostname(host, sizeof host - 1);
-    write_user(user, sizeof user);
     escape(safe_host, host);
     escape(safe_user, user);
     escape(safe_label, label);

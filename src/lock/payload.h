@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* `wall_ms` since 1970. Caller frees; NULL: no memory. May block in the user database. */
-char *zkl_payload_new(const char *label, const char *style, int64_t wall_ms);
+/* `wall_ms` since 1970. Caller frees; NULL: no memory. */
+char *zkl_payload_new(const char *label, const char *user, const char *style, int64_t wall_ms);
 
 #endif

@@ -30,6 +30,12 @@ struct zkl_name {
 /* What `name` (without its directory) is. A number stands as the server writes it and fits 32 bits, or it is none. */
 struct zkl_name zkl_name_parse(const char *name);
 
+/* Whether it is a contender for the lock that its directory is: the leases of a semaphore are none. */
+static inline bool zkl_name_is_contender(struct zkl_name name)
+{
+    return name.kind != ZKL_KIND_FOREIGN && name.kind != ZKL_KIND_LEASE;
+}
+
 /*
  * Writes the name of a new contender of this kind up to its number. Every byte of `token` shows in it. Curator and
  * kazoo write random UUIDs, which are of version 4; ours say version 8, so that a listing alone shows whose they are.

@@ -69,6 +69,31 @@ void zkl_session_notify(zklock_session *session, struct zkl_notice_stock *stock,
     append(session, notice);
 }
 
+static void append_line(zklock_session *session, zklock_log_level level, const char *line)
+{
+    struct zkl_queued_notice *notice = calloc(1, sizeof *notice + strlen(line) + 1);
+
+    if (!notice)
+        return;
+    notice->level = level;
+    strcpy(notice->line, line);
+    session->notifier.line_count++;
+    append(session, notice);
+}
+
+/* Where lines are missing, the next one that fits says so. */
+static void tell_dropped(zklock_session *session, zklock_log_level level)
+{
+    char line[80];
+
+    if (session->notifier.lines_dropped == 0)
+        return;
+    snprintf(line, sizeof line, "%d lines are left out here: the log function was too slow",
+             session->notifier.lines_dropped);
+    session->notifier.lines_dropped = 0;
+    append_line(session, level, line);
+}
+
 void zkl_session_log(zklock_session *session, zklock_log_level level, const char *format, ...)
 {
     struct zkl_notifier *notifier = &session->notifier;
@@ -85,13 +110,8 @@ void zkl_session_log(zklock_session *session, zklock_log_level level, const char
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     zkl_line_tame(line);
-    struct zkl_queued_notice *notice = calloc(1, sizeof *notice + strlen(line) + 1);
-    if (!notice)
-        return;
-    notice->level = level;
-    strcpy(notice->line, line);
-    notifier->line_count++;
-    append(session, notice);
+    tell_dropped(session, level);
+    append_line(session, level, line);
 }
 
 static struct zkl_queued_notice *take_first(struct zkl_notifier *notifier)

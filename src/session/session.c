@@ -201,11 +201,6 @@ void zkl_session_plan(zklock_session *session, int64_t when_ns)
     session->runtime->worker_wake(session->timer, when_ns);
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The only one here stands at the front for want of a lease, which takes this session longer than a fresh one. */
 static bool holds_up_its_only_member(const zklock_session *session)
 {
@@ -238,14 +233,14 @@ int64_t zkl_session_turn(void *arg)
     if (should_renew(session))
         zkl_handle_renew(session);
     int64_t next_ns = zkl_handle_turn(session, now_ns);
-    next_ns = earlier(next_ns, zkl_heartbeat_turn(session, now_ns));
-    next_ns = earlier(next_ns, zkl_zombies_turn(session, now_ns));
+    next_ns = zkl_time_earlier(next_ns, zkl_heartbeat_turn(session, now_ns));
+    next_ns = zkl_time_earlier(next_ns, zkl_zombies_turn(session, now_ns));
     wake_members(session, now_ns);
     for (struct zkl_member *member = session->members; member; member = member->next)
-        next_ns = earlier(next_ns, member->wake_ns);
+        next_ns = zkl_time_earlier(next_ns, member->wake_ns);
     if (session->lease.until_ns > now_ns)
-        next_ns = earlier(next_ns, session->lease.until_ns);
-    session->planned_ns = earlier(session->planned_ns, next_ns);
+        next_ns = zkl_time_earlier(next_ns, session->lease.until_ns);
+    session->planned_ns = zkl_time_earlier(session->planned_ns, next_ns);
     pthread_mutex_unlock(&session->mutex);
     return next_ns;
 }
@@ -290,6 +285,11 @@ const char *zkl_session_chroot(const zklock_session *session)
 const char *zkl_session_label(const zklock_session *session)
 {
     return session->label;
+}
+
+const char *zkl_session_user(const zklock_session *session)
+{
+    return session->user;
 }
 
 struct zkl_runtime *zkl_session_runtime(const zklock_session *session)

@@ -91,6 +91,8 @@ int64_t zkl_session_now(const zklock_session *session);
 unsigned zkl_session_timeout_ms(const zklock_session *session);
 const char *zkl_session_chroot(const zklock_session *session);
 const char *zkl_session_label(const zklock_session *session);
+/* Who runs this process: the name, or the number where it has none. */
+const char *zkl_session_user(const zklock_session *session);
 struct zkl_runtime *zkl_session_runtime(const zklock_session *session);
 /* For pthread_cond_wait(): the mutex that is held. */
 pthread_mutex_t *zkl_session_mutex(zklock_session *session);

@@ -1,5 +1,6 @@
 /* The public calls on a session: open, close, wait, look. */
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,19 @@ static enum zkl_lease_rule rule_of(zklock_lease lease)
     return ZKL_RULE_STRICT;
 }
 
+/* Once a session: the user database may be on the network. */
+static void name_user(zklock_session *session)
+{
+    char buffer[4096];
+    struct passwd entry;
+    struct passwd *found = NULL;
+
+    if (getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found) == 0 && found)
+        snprintf(session->user, sizeof session->user, "%s", found->pw_name);
+    else
+        snprintf(session->user, sizeof session->user, "%u", (unsigned)geteuid());
+}
+
 static zklock_status fill(zklock_session *session, const zklock_session_options *options)
 {
     const char *servers = options->servers ? options->servers : ZKL_DEFAULT_SERVERS;
@@ -66,6 +80,7 @@ static zklock_status fill(zklock_session *session, const zklock_session_options 
     session->log_level = options->log_level;
     session->planned_ns = ZKL_NEVER;
     session->acl = options->acl;
+    name_user(session);
     session->label = strdup(label);
     if (!session->label ||
         !zkl_credentials_copy(&session->credentials, options->auth_scheme, options->auth, options->auth_size))
@@ -104,15 +119,16 @@ zklock_status zkl_session_open_with(const zklock_session_options *given, struct 
     zklock_status status = fill(session, &options);
     if (status == ZKLOCK_OK)
         status = start_threads(session);
-    pthread_mutex_lock(&session->mutex);
     if (status != ZKLOCK_OK) {
-        struct zkl_worker *notifier = session->notifier.worker;
+        /* Nobody else knows of the session yet. */
+        if (session->notifier.worker)
+            runtime->worker_stop(session->notifier.worker);
         session->notifier.worker = NULL;
-        if (notifier)
-            runtime->worker_stop(notifier);
+        pthread_mutex_lock(&session->mutex);
         zkl_session_unref_unlock(session);
         return status;
     }
+    pthread_mutex_lock(&session->mutex);
     zkl_handle_resolve(session, false);
     pthread_mutex_unlock(&session->mutex);
     *out_session = session;
@@ -296,11 +312,12 @@ static zklock_status end_session(zklock_session *session, int64_t timeout_ms)
     /* What only the end of the session removes is gone when the server hears of it, which it does from a quiet handle. */
     bool is_ended = session->phase == ZKL_PHASE_CONNECTED && has_drained_in_time;
     bool needs_end = session->zombies || session->is_spoilt;
-    bool is_left_clean = session->session_id == 0 || (is_clean && (is_ended || !needs_end));
+    bool has_session = session->session_id != 0;
     zkl_handle_drop(session);
     session->phase = ZKL_PHASE_CLOSED;
     zkl_session_tell_members(session, ZKL_LINK_EXPIRED);
-    wait_until(session, has_closed_handles, END_MS);
+    bool has_closed_in_time = wait_until(session, has_closed_handles, END_MS);
+    bool is_left_clean = !has_session || (is_clean && (!needs_end || (is_ended && has_closed_in_time)));
     return is_left_clean ? ZKLOCK_OK : ZKLOCK_UNCONFIRMED;
 }
 

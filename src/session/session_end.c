@@ -45,11 +45,6 @@ static void on_node(void *ctx, enum zkl_node_event event, const char *path)
     (void)path;
 }
 
-static int64_t least(int64_t one, int64_t other)
-{
-    return one < other ? one : other;
-}
-
 static void await_news(struct ending *ending, int64_t until_ns)
 {
     struct zkl_runtime *runtime = zkl_runtime_posix();
@@ -59,7 +54,7 @@ static void await_news(struct ending *ending, int64_t until_ns)
 
     while (!atomic_load(&ending->is_connected) && !atomic_load(&ending->is_over) &&
            (left_ns = until_ns - runtime->now_ns(runtime)) > 0) {
-        if (poll(&news, 1, (int)least(left_ns / ZKL_NS_PER_MS + 1, 60000)) > 0 &&
+        if (poll(&news, 1, (int)zkl_time_earlier(left_ns / ZKL_NS_PER_MS + 1, 60000)) > 0 &&
             read(ending->event_fd, &count, sizeof count) < 0)
             return;
     }
@@ -107,7 +102,7 @@ static zklock_status end_by(const char *addresses, const zklock_session_key *key
         else if (!turned)
             status = ZKLOCK_NO_MEMORY;
         else
-            status = end_once(&ending, turned, key, least(deadline_ns, now_ns + window_ns));
+            status = end_once(&ending, turned, key, zkl_time_earlier(deadline_ns, now_ns + window_ns));
         free(turned);
     }
     if (ending.event_fd >= 0)

@@ -67,7 +67,7 @@ struct zkl_notifier {
     struct zkl_queued_notice *first;
     struct zkl_queued_notice **last;
     int line_count;          /* log lines queued */
-    int lines_dropped;
+    int lines_dropped;       /* since the last one that was queued */
     const void *running_key; /* whose callback runs now */
     bool is_running;
     pthread_t thread;        /* of the running callback */
@@ -84,6 +84,7 @@ struct zklock_session {
     struct zkl_store_driver *driver;
     struct zkl_servers servers;
     char *label;
+    char user[256];
     struct zkl_credentials credentials;
     zklock_acl acl;
     unsigned asked_timeout_ms;

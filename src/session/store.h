@@ -32,8 +32,6 @@ enum zkl_code {
     ZKL_CODE_REFUSED,      /* any other definite answer: not applied, see raw_code */
 };
 
-const char *zkl_code_text(enum zkl_code code);
-
 enum zkl_op {
     ZKL_OP_CREATE,       /* ephemeral sequential, with Stat (create2) */
     ZKL_OP_CREATE_PARENT,

@@ -141,7 +141,7 @@ static void hosts_are_resolved(void)
 
 static void make_payload(void)
 {
-    char *payload = zkl_payload_new("label", "curator", 0);
+    char *payload = zkl_payload_new("label", "user", "curator", 0);
 
     if (!payload && fail_hits() == 0)
         complain("no payload");

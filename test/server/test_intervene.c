@@ -348,6 +348,8 @@ static void locks_are_found_at_every_depth(void)
     plant("/jobs/deep/er");
     plant("/jobs/deep/er/a-lock-0000000007");
     plant("/jobs/empty");
+    plant("/jobs/semaphore");
+    plant("/jobs/semaphore/_c_00000000-0000-4000-8000-000000000000-lease-0000000000");
     CU_ASSERT_EQUAL_FATAL(zklock_paths_read(stage.session, "/", STAGE_LIMIT_MS, &paths), ZKLOCK_OK);
     CU_ASSERT_EQUAL_FATAL(paths->count, 2);
     CU_ASSERT_STRING_EQUAL(paths->items[0], "/jobs");

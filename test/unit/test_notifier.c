@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/runtime.h"
+#include "session/session.h"
 #include "session/session_open.h"
 #include "session/store.h"
 #include "zklock.h"
@@ -106,7 +107,54 @@ static void close_does_not_wait_for_a_notice_that_is_forgotten(void)
     }
 }
 
-static const struct suite_test tests[] = {SUITE_TEST(close_does_not_wait_for_a_notice_that_is_forgotten), SUITE_END};
+/* ---------------------------------------------------------------- lines */
+
+enum { LINES = 1200, MOST_LINES = 1000 };
+
+static struct probe lines; /* 1: it says how many are missing */
+static struct probe gate;
+
+static void log_slowly(void *arg, zklock_log_level level, const char *line)
+{
+    (void)arg;
+    (void)level;
+    probe_wait_count(&gate, 1, LIMIT_MS);
+    probe_note(&lines, strncmp(line, "200 lines are left out here", 27) == 0);
+}
+
+/* What a slow function cannot take is counted, and told before the next line that fits. */
+static void lines_that_were_left_out_are_told(void)
+{
+    zklock_session_options options;
+    zklock_session *session = NULL;
+
+    probe_init(&lines);
+    probe_init(&gate);
+    zklock_session_options_init(&options);
+    options.servers = "127.0.0.1:1";
+    options.log = log_slowly;
+    options.log_level = ZKLOCK_LOG_ERROR;
+    CU_ASSERT_EQUAL_FATAL(zklock_session_open(&options, &session), ZKLOCK_OK);
+    zkl_session_lock(session);
+    for (int i = 0; i < LINES; i++)
+        zkl_session_log(session, ZKLOCK_LOG_ERROR, "line %d", i);
+    zkl_session_unlock(session);
+    probe_note(&gate, 1);
+    CU_ASSERT_TRUE_FATAL(probe_wait_count(&lines, MOST_LINES, LIMIT_MS));
+    zkl_session_lock(session);
+    zkl_session_log(session, ZKLOCK_LOG_ERROR, "the next one");
+    zkl_session_unlock(session);
+    CU_ASSERT_TRUE(probe_wait_count(&lines, MOST_LINES + 2, LIMIT_MS));
+    CU_ASSERT_EQUAL(probe_at(&lines, MOST_LINES), 1);
+    CU_ASSERT_EQUAL(probe_at(&lines, MOST_LINES + 1), 0);
+    CU_ASSERT_EQUAL(zklock_session_close(session, 0), ZKLOCK_OK);
+}
+
+static const struct suite_test tests[] = {
+    SUITE_TEST(close_does_not_wait_for_a_notice_that_is_forgotten),
+    SUITE_TEST(lines_that_were_left_out_are_told),
+    SUITE_END
+};
 
 int main(int argc, char **argv)
 {
