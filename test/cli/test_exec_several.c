@@ -160,9 +160,10 @@ static void data_of_others_are_left_alone(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "there are data of somebody else at the path"));
 }
 
-/* The command has run, and the servers fall silent before its stamp: that is not "somebody else holds it". */
+/* The command has run, and its stamp takes too long on a connection that lives: that is not "somebody else holds it". */
 static void stamp_without_an_answer_is_69(void)
 {
+    enum { SLOW_MS = 2800 };
     struct process *process;
     char *directory = directory_make("zklock-once");
     char gate[256];
@@ -175,13 +176,13 @@ static void stamp_without_an_answer_is_69(void)
     snprintf(script, sizeof(script), "echo ran; read line < %s; exit 0", gate);
     process = stage_start("exec", "--once-per", "3600", LOCK, "--", "sh", "-c", script, NULL);
     CU_ASSERT_TRUE_FATAL(process_wait_output(process, "ran\n", PATIENCE_MS));
-    fault_proxy_set_mood(stage_proxy, FAULT_HOLE);
+    fault_proxy_set_delay(stage_proxy, SLOW_MS, SLOW_MS);
     fd = open(gate, O_WRONLY | O_CLOEXEC);
     close(fd);
     CU_ASSERT_TRUE(process_wait(process, PATIENCE_MS));
     CU_ASSERT_EQUAL(process_exit_status(process), 69);
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "cannot write the stamp of --once-per"));
-    fault_proxy_set_mood(stage_proxy, FAULT_PASS);
+    fault_proxy_set_delay(stage_proxy, 0, 0);
     directory_remove(directory);
     free(directory);
 }
