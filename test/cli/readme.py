@@ -119,7 +119,7 @@ def flock(stage, readme):
     stage.program("COMMAND", "echo ran")
     stage.program("a", "echo piped")
     stage.program("b", "cat")
-    if len(rows) != 4:
+    if len(rows) != 5:
         fail("%d rows" % len(rows))
     for row in rows:
         line = re.findall(r"`(zklock [^`]*)`", row)[0].replace("\\|", "|")

@@ -89,7 +89,10 @@ static void check_order(struct contender *contender, const struct znode *node)
 /* An operator removed its node, and the news may be on its way. */
 static bool is_excused(const struct contender *contender)
 {
-    return contender->token == contender->removed_token;
+    for (int i = 0; i < REMOVALS_KEPT; i++)
+        if (contender->token == contender->removed_tokens[i])
+            return true;
+    return false;
 }
 
 static void check_node(struct contender *contender)
@@ -231,7 +234,7 @@ static void remember_removal(struct contender *contender, const struct znode *no
     struct run *run = contender->process->run;
     int64_t timeout_ns = node->owner->timeout_ns;
 
-    contender->removed_token = (uint64_t)node->czxid;
+    contender->removed_tokens[contender->removals++ % REMOVALS_KEPT] = (uint64_t)node->czxid;
     contender->excused_until_ns = run->world.now_ns + timeout_ns + timeout_ns / 50 + NEWS_SLACK;
 }
 

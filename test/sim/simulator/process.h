@@ -12,6 +12,8 @@ struct process;
 
 #define MOST_LOCKS 8
 
+enum { REMOVALS_KEPT = 4 };
+
 struct contender {
     struct process *process;
     int index;
@@ -28,7 +30,8 @@ struct contender {
     bool is_believed;
     int64_t belief_end_ns;    /* by the lease as it was seen last */
     uint64_t token;
-    uint64_t removed_token;   /* of the node that an operator removed last */
+    uint64_t removed_tokens[REMOVALS_KEPT]; /* of nodes that an operator removed last: a zombie may be among them */
+    unsigned removals;
     int64_t excused_until_ns; /* so long that may not be known */
     int seen_state;
 };
