@@ -164,6 +164,15 @@ struct process *stage_hold(const char *label)
     return holder;
 }
 
+void stage_forget(struct process *process)
+{
+    for (int i = 0; i < process_count; i++) {
+        if (processes[i] == process)
+            processes[i--] = processes[--process_count];
+    }
+    process_free(process);
+}
+
 void stage_let_go(struct process *holder)
 {
     process_signal(holder, SIGTERM);

@@ -50,6 +50,9 @@ struct process *stage_start_with(const struct process_options *options);
 /* Waits for its end and returns its exit status; -1 when it did not end or a signal ended it. */
 int stage_end(struct process *process);
 
+/* Frees one before the test's end: for tests that start many. */
+void stage_forget(struct process *process);
+
 /* Holds LOCK until the test's end or stage_let_go(), in a process of the command. Returns when it is held. */
 struct process *stage_hold(const char *label);
 void stage_let_go(struct process *holder);
