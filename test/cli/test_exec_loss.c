@@ -177,7 +177,7 @@ static void loss_is_only_told_on_request(void)
 static void thawed_holder_stops_its_command(void)
 {
     struct process *holder =
-        stage_start("exec", "-T", "1", LOCK, "--", "sh", "-c", "echo held; exec sleep 300", NULL);
+        stage_start("exec", "-T", "4", LOCK, "--", "sh", "-c", "echo held; exec sleep 300", NULL);
     struct process *next;
 
     CU_ASSERT_TRUE_FATAL(process_wait_output(holder, "held\n", PATIENCE_MS));

@@ -131,7 +131,7 @@ static void command_stopped_for_too_long_is_killed_before_it_goes_on(void)
 
     snprintf(script, sizeof(script),
              "trap 'echo CONT >> %s' CONT; while :; do echo tick >> %s; sleep 0.02; done", file, file);
-    process = stage_start("exec", "-T", "1", LOCK, "--", "sh", "-c", script, NULL);
+    process = stage_start("exec", "-T", "4", LOCK, "--", "sh", "-c", script, NULL);
     CU_ASSERT_TRUE_FATAL(stage_wait_text(file, "tick", PATIENCE_MS));
     process_signal(process, SIGTSTP);
     CU_ASSERT_TRUE_FATAL(process_wait_stopped(process, PATIENCE_MS));
