@@ -145,7 +145,8 @@ typedef enum zklock_acl {
 
 /*
  * A program that was compiled with an older header has a smaller struct, which its `size` says: what is missing there
- * keeps its default. A larger one than the library knows is refused.
+ * keeps its default. One with a newer header has a larger one: it is refused if it asks for what this library does not
+ * know, that is, if anything but zero stands there.
  */
 typedef struct zklock_session_options {
     size_t size;                 /* sizeof(zklock_session_options), set by _init */
@@ -166,8 +167,14 @@ typedef struct zklock_session_options {
     zklock_acl acl;             /* of what is made; default ZKLOCK_ACL_OPEN; anything else needs credentials */
 } zklock_session_options;
 
-/* Fills in the defaults. Does not block; any thread. */
-ZKLOCK_API void zklock_session_options_init(zklock_session_options *options);
+/* Fills in the defaults, `size` bytes of them: the caller's sizeof(zklock_session_options), whatever the library's is.
+ * Does not block; any thread. */
+ZKLOCK_API void zklock_session_options_init_sized(zklock_session_options *options, size_t size);
+/* The same with the size of this header's struct. */
+static inline void zklock_session_options_init(zklock_session_options *options)
+{
+    zklock_session_options_init_sized(options, sizeof(*options));
+}
 
 /*
  * Opens a session and begins to connect.
@@ -219,8 +226,15 @@ typedef struct zklock_session_info {
     int64_t lease_remaining_ms;  /* as zklock_remaining_ms() for a lock that is held */
 } zklock_session_info;
 
-/* What is known of the session now. Does not block; any thread. Returns ZKLOCK_OK or ZKLOCK_FORKED. */
-ZKLOCK_API zklock_status zklock_session_info_get(zklock_session *session, zklock_session_info *out_info);
+/* What is known of the session now, `size` bytes of it: the caller's sizeof(zklock_session_info), whatever the library's is;
+ * what the library does not know is zero. Does not block; any thread. Returns ZKLOCK_OK or ZKLOCK_FORKED. */
+ZKLOCK_API zklock_status zklock_session_info_get_sized(zklock_session *session, zklock_session_info *out_info,
+                                                       size_t size);
+/* The same with the size of this header's struct. */
+static inline zklock_status zklock_session_info_get(zklock_session *session, zklock_session_info *out_info)
+{
+    return zklock_session_info_get_sized(session, out_info, sizeof(*out_info));
+}
 
 /* What it takes to end a session from another process. Whoever has it can do with the session what its owner can. */
 typedef struct zklock_session_key {
@@ -346,8 +360,14 @@ typedef struct zklock_options {
     zklock_mode mode;          /* default ZKLOCK_MODE_EXCLUSIVE */
 } zklock_options;
 
-/* Fills in the defaults. Does not block; any thread. */
-ZKLOCK_API void zklock_options_init(zklock_options *options);
+/* Fills in the defaults, `size` bytes of them: the caller's sizeof(zklock_options), whatever the library's is. Does not
+ * block; any thread. */
+ZKLOCK_API void zklock_options_init_sized(zklock_options *options, size_t size);
+/* The same with the size of this header's struct. */
+static inline void zklock_options_init(zklock_options *options)
+{
+    zklock_options_init_sized(options, sizeof(*options));
+}
 
 /*
  * Makes a lock object; nothing is asked of the server yet.
@@ -571,7 +591,7 @@ typedef struct zklock_contender {
 } zklock_contender;
 
 typedef struct zklock_queue {
-    const zklock_contender *contenders; /* in true order: the holder first */
+    const zklock_contender *const *contenders; /* in true order: the holder first; each may be larger than this header's */
     size_t count;
     size_t foreign_count; /* children that are no contenders of a known kind */
     bool exists;          /* whether the path exists at all */

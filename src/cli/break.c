@@ -94,8 +94,8 @@ static enum options_result read_revoke(int argc, char **argv, struct words *word
 static const zklock_contender *find(const zklock_queue *queue, const char *name)
 {
     for (size_t i = 0; i < queue->count; i++) {
-        if (strcmp(queue->contenders[i].name, name) == 0)
-            return &queue->contenders[i];
+        if (strcmp(queue->contenders[i]->name, name) == 0)
+            return queue->contenders[i];
     }
     return NULL;
 }
@@ -167,8 +167,8 @@ static int run_revoke(zklock_session *session, const void *options, const struct
 
     if (status != ZKLOCK_OK)
         return subcommand_fail(session, &own->common, path, "READ", status);
-    for (size_t i = 0; i < queue->count && queue->contenders[i].is_holder && status == ZKLOCK_OK; i++) {
-        status = revoke_one(session, own, path, &queue->contenders[i]);
+    for (size_t i = 0; i < queue->count && queue->contenders[i]->is_holder && status == ZKLOCK_OK; i++) {
+        status = revoke_one(session, own, path, queue->contenders[i]);
         asked += status == ZKLOCK_OK;
         if (status == ZKLOCK_NOT_HELD || status == ZKLOCK_CHANGED)
             status = ZKLOCK_OK;

@@ -90,7 +90,7 @@ void doctor_check_path(const char *path, const zklock_queue *queue, const struct
     check_foreign(path, queue, findings);
     check_counter(path, queue, findings);
     for (size_t i = 0; i < queue->count; i++) {
-        check_owner(path, &queue->contenders[i], alive, findings);
-        check_payload(path, &queue->contenders[i], findings);
+        check_owner(path, queue->contenders[i], alive, findings);
+        check_payload(path, queue->contenders[i], findings);
     }
 }

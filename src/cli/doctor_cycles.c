@@ -64,8 +64,8 @@ static bool collect_nodes(const struct survey *survey, struct graph *graph)
         const zklock_queue *queue = survey->queues[i];
 
         for (size_t at = 0; queue && at < queue->count; at++) {
-            graph->nodes[used].session_id = queue->contenders[at].session_id;
-            graph->nodes[used++].contender = &queue->contenders[at];
+            graph->nodes[used].session_id = queue->contenders[at]->session_id;
+            graph->nodes[used++].contender = queue->contenders[at];
         }
     }
     qsort(graph->nodes, used, sizeof(*graph->nodes), compare_nodes);
@@ -95,12 +95,12 @@ static bool add_wish(struct graph *graph, const zklock_contender *from, const zk
 static bool add_queue(struct graph *graph, const char *path, const zklock_queue *queue)
 {
     for (size_t i = 1; i < queue->count; i++) {
-        const zklock_contender *waiter = &queue->contenders[i];
-        const zklock_contender *ahead = &queue->contenders[i - 1];
+        const zklock_contender *waiter = queue->contenders[i];
+        const zklock_contender *ahead = queue->contenders[i - 1];
 
         if (waiter->is_holder)
             continue;
-        if (!add_wish(graph, waiter, &queue->contenders[0], path))
+        if (!add_wish(graph, waiter, queue->contenders[0], path))
             return false;
         if (i > 1 && !add_wish(graph, waiter, ahead, path))
             return false;

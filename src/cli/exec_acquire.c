@@ -144,8 +144,8 @@ static const zklock_contender *first_other(const struct exec *exec, const zklock
 
     zklock_contender_name(exec_current_lock(exec), own, sizeof(own));
     for (size_t i = 0; i < queue->count; i++) {
-        if (own[0] == '\0' || strcmp(queue->contenders[i].name, own) != 0)
-            return &queue->contenders[i];
+        if (own[0] == '\0' || strcmp(queue->contenders[i]->name, own) != 0)
+            return queue->contenders[i];
     }
     return NULL;
 }

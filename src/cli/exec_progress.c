@@ -32,19 +32,19 @@ static void take_queue(struct progress *progress, const char *own, const zklock_
 
     progress->place[0] = progress->holder[0] = '\0';
     for (size_t i = 0; i < queue->count; i++) {
-        if (strcmp(queue->contenders[i].name, own) == 0)
+        if (strcmp(queue->contenders[i]->name, own) == 0)
             snprintf(progress->place, sizeof(progress->place), "place %zu of %zu, ", i + 1, queue->count);
     }
     if (queue->count == 0)
         return;
-    payload_read(&queue->contenders[0], &payload);
+    payload_read(queue->contenders[0], &payload);
     if (payload.is_readable)
         snprintf(progress->holder, sizeof(progress->holder), "%.80s:%s%s%.80s%s", payload.host, payload.pid,
                  payload.label[0] ? " (" : "", payload.label, payload.label[0] ? ")" : "");
     else
         snprintf(progress->holder, sizeof(progress->holder), "session 0x%llx",
-                 (unsigned long long)queue->contenders[0].session_id);
-    progress->holder_since_ms = queue->contenders[0].created_ms;
+                 (unsigned long long)queue->contenders[0]->session_id);
+    progress->holder_since_ms = queue->contenders[0]->created_ms;
 }
 
 static void look(struct progress *progress, const struct exec *exec)

@@ -38,7 +38,7 @@ static bool is_queued_at(struct exec *exec, int index, int64_t deadline_ms)
         return hold_is_held(&exec->hold);
     exec_move_leash(exec);
     for (size_t i = 0; i < queue->count; i++)
-        is_there = is_there || strcmp(queue->contenders[i].name, own) == 0;
+        is_there = is_there || strcmp(queue->contenders[i]->name, own) == 0;
     zklock_queue_free(queue);
     return is_there;
 }

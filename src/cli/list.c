@@ -27,7 +27,7 @@ static const char help[] =
 
 static void print_owner(const zklock_queue *queue, char *buffer, size_t size)
 {
-    const zklock_contender *holder = &queue->contenders[0];
+    const zklock_contender *holder = queue->contenders[0];
     struct payload payload;
     char raw[OWNER_SIZE];
 
@@ -45,7 +45,7 @@ static size_t count_waiting(const zklock_queue *queue)
     size_t waiting = 0;
 
     for (size_t i = 0; i < queue->count; i++)
-        waiting += !queue->contenders[i].is_holder;
+        waiting += !queue->contenders[i]->is_holder;
     return waiting;
 }
 
@@ -58,7 +58,7 @@ static void print_line(const char *path, const zklock_queue *queue, int path_wid
 
     safe_text(path, strlen(path), shown, sizeof(shown));
     print_owner(queue, owner, sizeof(owner));
-    status_print_age(subcommand_wall_ms() - queue->contenders[0].created_ms, age, sizeof(age));
+    status_print_age(subcommand_wall_ms() - queue->contenders[0]->created_ms, age, sizeof(age));
     safe_text_cut(shown, path_width);
     safe_text_cut(owner, owner_width);
     printf("%s%*s %s%*s %6s %6zu\n", shown, path_width - safe_text_columns(shown), "", owner,

@@ -168,7 +168,7 @@ static void print_names(const zklock_queue *queue)
     char name[512];
 
     for (size_t i = 0; i < queue->count; i++) {
-        safe_text(queue->contenders[i].name, strlen(queue->contenders[i].name), name, sizeof(name));
+        safe_text(queue->contenders[i]->name, strlen(queue->contenders[i]->name), name, sizeof(name));
         printf("  %zu is %s\n", i + 1, name);
     }
 }
@@ -179,7 +179,7 @@ static void print_summary(const char *path, const zklock_queue *queue)
     size_t holders = 0;
 
     for (size_t i = 0; i < queue->count; i++)
-        holders += queue->contenders[i].is_holder;
+        holders += queue->contenders[i]->is_holder;
     safe_text(path, strlen(path), safe_path, sizeof(safe_path));
     if (!queue->exists)
         printf("%s: free (no such path yet)", safe_path);
@@ -200,13 +200,13 @@ void status_table_print(const char *path, const zklock_queue *queue, int64_t now
 
     print_summary(path, queue);
     for (size_t i = 0; rows && i < queue->count; i++)
-        fill_row(&queue->contenders[i], i + 1, now_ms, &rows[i]);
+        fill_row(queue->contenders[i], i + 1, now_ms, &rows[i]);
     if (rows && queue->count > 0) {
         measure(rows, queue->count, widths);
         shrink(widths);
         print_header(widths);
         for (size_t i = 0; i < queue->count; i++) {
-            fputs(colour_begin(queue->contenders[i].is_holder ? COLOUR_GOOD : COLOUR_FAINT), stdout);
+            fputs(colour_begin(queue->contenders[i]->is_holder ? COLOUR_GOOD : COLOUR_FAINT), stdout);
             print_row(&rows[i], widths);
             fputs(colour_end(), stdout);
         }

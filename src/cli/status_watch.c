@@ -71,10 +71,10 @@ static void describe(const char *path, const zklock_queue *queue, char *buffer, 
     char holder[512] = "free";
     size_t holders = 0;
 
-    while (holders < queue->count && queue->contenders[holders].is_holder)
+    while (holders < queue->count && queue->contenders[holders]->is_holder)
         holders++;
     if (queue->count > 0)
-        payload_describe(&queue->contenders[0], holder, sizeof(holder));
+        payload_describe(queue->contenders[0], holder, sizeof(holder));
     snprintf(raw, sizeof(raw), "%s: %s%s, %zu wait%s", path, holders ? "held by " : "", holder,
              queue->count - holders, queue->count - holders == 1 ? "s" : "");
     safe_text(raw, strlen(raw), buffer, size);

@@ -57,10 +57,10 @@ static void tell_holder(zklock_session *session, const char *path, uint64_t toke
     if (zklock_queue_read(session, path, limit_ms, &queue) != ZKLOCK_OK)
         return;
     if (queue->count > 0)
-        payload_describe(&queue->contenders[0], holder, sizeof(holder));
+        payload_describe(queue->contenders[0], holder, sizeof(holder));
     if (queue->count > 0)
         message_error("%s: %" PRIu64 " is not the holder's token; it is %" PRIu64 " now, of %s", path, token,
-                      queue->contenders[0].token, holder);
+                      queue->contenders[0]->token, holder);
     else
         message_error("%s: %" PRIu64 " is not the holder's token; %s", path, token, holder);
     zklock_queue_free(queue);

@@ -60,7 +60,7 @@ static int fail_held(zklock_session *session, const struct wait_options *options
 
     if (zklock_queue_read(session, options->path, HOLDER_LIMIT_MS, &queue) == ZKLOCK_OK) {
         if (queue->count > 0)
-            payload_describe(&queue->contenders[0], holder, sizeof(holder));
+            payload_describe(queue->contenders[0], holder, sizeof(holder));
         zklock_queue_free(queue);
     }
     number_print_seconds(options->wait_ms, limit, sizeof(limit));

@@ -15,6 +15,7 @@
 struct reading {
     zklock_queue public;
     zklock_contender *contenders;
+    const zklock_contender **in_order; /* the same, as the caller gets them: he may know less of each */
     char **foreign_names;
 };
 
@@ -29,6 +30,7 @@ void zklock_queue_free(zklock_queue *queue)
         free((char *)reading->contenders[i].payload);
     }
     free(reading->contenders);
+    free(reading->in_order);
     for (size_t i = 0; i < reading->public.foreign_count; i++)
         free(reading->foreign_names[i]);
     free(reading->foreign_names);
@@ -134,8 +136,16 @@ static int compare_contenders(const void *left, const void *right)
     return zkl_queue_compare(a_name, (int64_t)a->token, b_name, (int64_t)b->token);
 }
 
+/* Room for so many. False: no memory. */
+static bool reserve(struct reading *reading, size_t count)
+{
+    reading->contenders = calloc(count + 1, sizeof *reading->contenders);
+    reading->in_order = calloc(count + 1, sizeof *reading->in_order);
+    return reading->contenders && reading->in_order;
+}
+
 /* By the places alone: the first one, and the shared ones that nothing but shared ones precede. */
-static void mark_holders(struct reading *reading)
+static void show_in_order(struct reading *reading)
 {
     bool only_shared = true;
 
@@ -143,7 +153,9 @@ static void mark_holders(struct reading *reading)
         bool is_shared = reading->contenders[i].mode == ZKLOCK_MODE_SHARED;
         reading->contenders[i].is_holder = i == 0 || (only_shared && is_shared);
         only_shared &= is_shared;
+        reading->in_order[i] = &reading->contenders[i];
     }
+    reading->public.contenders = reading->in_order;
 }
 
 /* Whether there are two that do not count each other. */
@@ -191,14 +203,12 @@ static enum progress read_contenders(struct zkl_query *query, struct reading *re
 
     reading->public.exists = true;
     reading->public.is_mixed = is_mixed(list->children, count);
-    reading->contenders = calloc((size_t)count + 1, sizeof *reading->contenders);
-    if (!reading->contenders || !take_foreign(reading, list, count))
+    if (!reserve(reading, (size_t)count) || !take_foreign(reading, list, count))
         return FAILED;
     for (int at = 0; at < count && progress == DONE; at += BATCH)
         progress = read_batch(query, reading, path, list->children + at, count - at < BATCH ? count - at : BATCH);
     qsort(reading->contenders, reading->public.count, sizeof *reading->contenders, compare_contenders);
-    mark_holders(reading);
-    reading->public.contenders = reading->contenders;
+    show_in_order(reading);
     return progress;
 }
 
@@ -270,7 +280,7 @@ zklock_status zkl_queue_read_one(struct zkl_query *query, const char *path, cons
     struct zkl_asked *asked = NULL;
     zklock_status status = reading && (node || !name) ? ZKLOCK_OK : ZKLOCK_NO_MEMORY;
 
-    if (status == ZKLOCK_OK && !(reading->contenders = calloc(1, sizeof *reading->contenders)))
+    if (status == ZKLOCK_OK && !reserve(reading, 1))
         status = ZKLOCK_NO_MEMORY;
     if (status == ZKLOCK_OK && name)
         status = zkl_question_send(query, &get, &asked);
@@ -285,8 +295,7 @@ zklock_status zkl_queue_read_one(struct zkl_query *query, const char *path, cons
         zklock_queue_free(reading ? &reading->public : NULL);
         return status;
     }
-    mark_holders(reading);
-    reading->public.contenders = reading->contenders;
+    show_in_order(reading);
     *out_queue = &reading->public;
     return ZKLOCK_OK;
 }

@@ -193,10 +193,12 @@ void zkl_lock_on_gone(zklock *lock, struct zkl_attempt *attempt)
 /* What the options had in the first version. */
 #define OLDEST_OPTIONS offsetof(zklock_options, mode)
 
-void zklock_options_init(zklock_options *options)
+void zklock_options_init_sized(zklock_options *options, size_t size)
 {
-    memset(options, 0, sizeof *options);
-    options->size = sizeof *options;
+    zklock_options defaults = {.size = sizeof defaults};
+
+    if (options)
+        zkl_options_fill(options, size, &defaults, sizeof defaults);
 }
 
 static void destroy(zklock *lock)

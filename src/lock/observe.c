@@ -107,7 +107,7 @@ static zklock_status look_until_other(struct zkl_query *query, const char *path,
 
     if (status == ZKLOCK_OK)
         status = zkl_queue_read_one(query, path, first, &queue);
-    if (status == ZKLOCK_OK && (first ? queue->contenders[0].token : 0) == observation->seen)
+    if (status == ZKLOCK_OK && (first ? queue->contenders[0]->token : 0) == observation->seen)
         status = await_other(query, path, first);
     if (status == ZKLOCK_OK) {
         queue->exists = list != NULL;

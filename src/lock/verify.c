@@ -25,8 +25,8 @@ static zklock_status pass_barrier(struct zkl_query *query, const char *path)
 
 static bool is_held_with(const zklock_queue *queue, uint64_t token)
 {
-    for (size_t i = 0; i < queue->count && queue->contenders[i].is_holder; i++)
-        if (queue->contenders[i].token == token)
+    for (size_t i = 0; i < queue->count && queue->contenders[i]->is_holder; i++)
+        if (queue->contenders[i]->token == token)
             return true;
     return false;
 }

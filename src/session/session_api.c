@@ -19,13 +19,17 @@
 #define DRAIN_MS 500
 #define END_MS 1000
 
-void zklock_session_options_init(zklock_session_options *options)
+void zklock_session_options_init_sized(zklock_session_options *options, size_t size)
 {
-    memset(options, 0, sizeof *options);
-    options->size = sizeof *options;
-    options->servers = ZKL_DEFAULT_SERVERS;
-    options->session_timeout_ms = DEFAULT_TIMEOUT_MS;
-    options->log_level = ZKLOCK_LOG_WARNING;
+    zklock_session_options defaults = {
+        .size = sizeof defaults,
+        .servers = ZKL_DEFAULT_SERVERS,
+        .session_timeout_ms = DEFAULT_TIMEOUT_MS,
+        .log_level = ZKLOCK_LOG_WARNING,
+    };
+
+    if (options)
+        zkl_options_fill(options, size, &defaults, sizeof defaults);
 }
 
 static bool options_are_valid(const zklock_session_options *options)
@@ -212,20 +216,22 @@ zklock_status zklock_session_wait_connected(zklock_session *session, int64_t tim
     return status;
 }
 
-zklock_status zklock_session_info_get(zklock_session *session, zklock_session_info *out_info)
+zklock_status zklock_session_info_get_sized(zklock_session *session, zklock_session_info *out_info, size_t size)
 {
     if (!session || !out_info)
         return ZKLOCK_BAD_ARGUMENT;
     if (!zkl_session_is_own(session))
         return ZKLOCK_FORKED;
     pthread_mutex_lock(&session->mutex);
-    *out_info = (zklock_session_info){
+    zklock_session_info info = {
         .is_connected = session->phase == ZKL_PHASE_CONNECTED,
         .session_id = session->session_id,
         .session_timeout_ms = session->timeout_ms,
         .lease_remaining_ms = zkl_session_lease_remaining(session) / ZKL_NS_PER_MS,
     };
     pthread_mutex_unlock(&session->mutex);
+    memset(out_info, 0, size);
+    memcpy(out_info, &info, size < sizeof info ? size : sizeof info);
     return ZKLOCK_OK;
 }
 

@@ -579,7 +579,7 @@ static void intervene(zklock_status (*call)(zklock_session *, const char *, cons
     zklock_status status = zklock_queue_read(scene.session, SCENE_PATH, SCENE_LIMIT_MS, &queue);
 
     if (scene_expect("read", status, ZKLOCK_OK, SHORTAGE) && queue->count > 0) {
-        status = call(scene.session, SCENE_PATH, &queue->contenders[0], SCENE_LIMIT_MS);
+        status = call(scene.session, SCENE_PATH, queue->contenders[0], SCENE_LIMIT_MS);
         scene_expect("intervene", status, ZKLOCK_OK, SHORTAGE);
     }
     zklock_queue_free(queue);

@@ -29,6 +29,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 /* ---------------------------------------------------------------- a queue out of bytes */
 
 static zklock_contender contenders[MOST_CONTENDERS];
+static const zklock_contender *in_order[MOST_CONTENDERS];
 
 static void take_contender(struct input *input, zklock_contender *out_contender)
 {
@@ -136,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {data, size};
     uint8_t first = take_byte(&input);
     int64_t now_ms = (int64_t)take_word(&input, 6);
-    zklock_queue queue = {.contenders = contenders,
+    zklock_queue queue = {.contenders = in_order,
                           .count = first / 4 % (MOST_CONTENDERS + 1),
                           .foreign_count = first / 32,
                           .exists = first & 2};
@@ -144,6 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uselocale(first & 1 ? plain : utf8);
     for (size_t i = 0; i < queue.count; i++)
         take_contender(&input, &contenders[i]);
+    for (size_t i = 0; i < queue.count; i++)
+        in_order[i] = &contenders[i];
     print_table(&queue, now_ms, first & 1);
     print_json(&queue, now_ms);
     clear(&queue);

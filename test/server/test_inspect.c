@@ -64,7 +64,7 @@ static void queue_shows_holder_and_waiters_in_order(void)
     CU_ASSERT_EQUAL(queue->foreign_count, 0);
     snprintf(expected, sizeof(expected), "\"pid\":%d,", (int)getpid());
     for (int i = 0; i < 3; i++) {
-        const zklock_contender *seen = &queue->contenders[i];
+        const zklock_contender *seen = queue->contenders[i];
 
         zklock_contender_name(line[i]->lock, name, sizeof(name));
         CU_ASSERT_STRING_EQUAL(seen->name, name);
@@ -76,7 +76,7 @@ static void queue_shows_holder_and_waiters_in_order(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(seen->payload, expected));
         CU_ASSERT_PTR_NOT_NULL(strstr(seen->payload, "\"label\":\"stage\""));
     }
-    CU_ASSERT_EQUAL(queue->contenders[0].token, contender_token(line[0]));
+    CU_ASSERT_EQUAL(queue->contenders[0]->token, contender_token(line[0]));
 }
 
 static void odd_payloads_are_given_as_they_are(void)
@@ -94,13 +94,13 @@ static void odd_payloads_are_given_as_they_are(void)
     read_queue();
     CU_ASSERT_EQUAL_FATAL(queue->count, 4);
     CU_ASSERT_EQUAL(queue->foreign_count, 1);
-    CU_ASSERT_EQUAL(queue->contenders[0].payload_size, 0);
-    CU_ASSERT_EQUAL(queue->contenders[0].session_id, 0);
-    CU_ASSERT_EQUAL(queue->contenders[1].payload_size, 0);
-    CU_ASSERT_EQUAL(queue->contenders[2].payload_size, 4);
-    CU_ASSERT_EQUAL(memcmp(queue->contenders[2].payload, "\x00\xff\x01\n", 5), 0);
-    CU_ASSERT_EQUAL(queue->contenders[3].payload_size, LARGE);
-    CU_ASSERT_EQUAL(memcmp(queue->contenders[3].payload, large, LARGE), 0);
+    CU_ASSERT_EQUAL(queue->contenders[0]->payload_size, 0);
+    CU_ASSERT_EQUAL(queue->contenders[0]->session_id, 0);
+    CU_ASSERT_EQUAL(queue->contenders[1]->payload_size, 0);
+    CU_ASSERT_EQUAL(queue->contenders[2]->payload_size, 4);
+    CU_ASSERT_EQUAL(memcmp(queue->contenders[2]->payload, "\x00\xff\x01\n", 5), 0);
+    CU_ASSERT_EQUAL(queue->contenders[3]->payload_size, LARGE);
+    CU_ASSERT_EQUAL(memcmp(queue->contenders[3]->payload, large, LARGE), 0);
     free(large);
 }
 
@@ -113,9 +113,9 @@ static void readers_at_the_front_hold_together(void)
     read_queue();
     CU_ASSERT_EQUAL_FATAL(queue->count, 4);
     for (int i = 0; i < 4; i++) {
-        CU_ASSERT_EQUAL(queue->contenders[i].number, i);
-        CU_ASSERT_EQUAL(queue->contenders[i].is_holder, i < 2);
-        CU_ASSERT_EQUAL(queue->contenders[i].mode, i == 2 ? ZKLOCK_MODE_EXCLUSIVE : ZKLOCK_MODE_SHARED);
+        CU_ASSERT_EQUAL(queue->contenders[i]->number, i);
+        CU_ASSERT_EQUAL(queue->contenders[i]->is_holder, i < 2);
+        CU_ASSERT_EQUAL(queue->contenders[i]->mode, i == 2 ? ZKLOCK_MODE_EXCLUSIVE : ZKLOCK_MODE_SHARED);
     }
 }
 
@@ -144,7 +144,7 @@ static void queue_is_read_while_contenders_come_and_go(void)
         read_queue();
         CU_ASSERT_TRUE(queue->count <= 4);
         for (size_t i = 1; i < queue->count; i++)
-            CU_ASSERT_TRUE(queue->contenders[i - 1].token < queue->contenders[i].token);
+            CU_ASSERT_TRUE(queue->contenders[i - 1]->token < queue->contenders[i]->token);
     }
     atomic_store(&is_over, true);
     for (int i = 0; i < 4; i++)
@@ -163,7 +163,7 @@ static void long_queue_is_read_whole(void)
     read_queue();
     CU_ASSERT_EQUAL_FATAL(queue->count, MANY);
     for (int i = 0; i < MANY; i++)
-        CU_ASSERT_EQUAL(queue->contenders[i].number, i);
+        CU_ASSERT_EQUAL(queue->contenders[i]->number, i);
 }
 
 static void queue_is_read_over_a_cut(void)

@@ -26,7 +26,7 @@ static const zklock_contender *read_contender(size_t index)
     queue = NULL;
     CU_ASSERT_EQUAL_FATAL(zklock_queue_read(stage.session, STAGE_PATH, STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
     CU_ASSERT_TRUE_FATAL(index < queue->count);
-    return &queue->contenders[index];
+    return queue->contenders[index];
 }
 
 static struct contender *new_holder(void)
@@ -133,12 +133,12 @@ static void contender_of_a_long_path_is_asked_and_broken(void)
     contender_hold(holder);
     CU_ASSERT_EQUAL_FATAL(zklock_queue_read(stage.session, path, STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
     CU_ASSERT_EQUAL_FATAL(queue->count, 1);
-    CU_ASSERT_EQUAL(zklock_revoke(stage.session, path, queue->contenders, STAGE_LIMIT_MS), ZKLOCK_OK);
+    CU_ASSERT_EQUAL(zklock_revoke(stage.session, path, queue->contenders[0], STAGE_LIMIT_MS), ZKLOCK_OK);
     contender_await_event(holder, ZKLOCK_EVENT_REVOKE);
     stage_fence(holder->session);
     zklock_queue_free(queue);
     CU_ASSERT_EQUAL_FATAL(zklock_queue_read(stage.session, path, STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
-    CU_ASSERT_EQUAL(zklock_break(stage.session, path, queue->contenders, STAGE_LIMIT_MS), ZKLOCK_OK);
+    CU_ASSERT_EQUAL(zklock_break(stage.session, path, queue->contenders[0], STAGE_LIMIT_MS), ZKLOCK_OK);
     contender_await_event(holder, ZKLOCK_EVENT_LOST);
 }
 

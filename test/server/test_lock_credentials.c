@@ -307,9 +307,9 @@ static void nodes_of_the_creator_may_be_read_where_that_is_wanted(void)
     stranger = open_as(NULL, ZKLOCK_ACL_OPEN);
     CU_ASSERT_EQUAL_FATAL(zklock_queue_read(stranger, OWN_PATH "/deep", STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
     CU_ASSERT_EQUAL_FATAL(queue->count, 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(queue->contenders[0].payload, "\"pid\""));
-    CU_ASSERT_EQUAL(zklock_break(stranger, OWN_PATH "/deep", &queue->contenders[0], STAGE_LIMIT_MS), ZKLOCK_DENIED);
-    CU_ASSERT_EQUAL(zklock_revoke(stranger, OWN_PATH "/deep", &queue->contenders[0], STAGE_LIMIT_MS), ZKLOCK_DENIED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(queue->contenders[0]->payload, "\"pid\""));
+    CU_ASSERT_EQUAL(zklock_break(stranger, OWN_PATH "/deep", queue->contenders[0], STAGE_LIMIT_MS), ZKLOCK_DENIED);
+    CU_ASSERT_EQUAL(zklock_revoke(stranger, OWN_PATH "/deep", queue->contenders[0], STAGE_LIMIT_MS), ZKLOCK_DENIED);
     check_denied(contender_new(stranger, OWN_PATH "/deep"), OWN_PATH "/deep", "CREATE");
     zklock_queue_free(queue);
 }

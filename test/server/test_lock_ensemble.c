@@ -146,7 +146,7 @@ static void contender_unknown_to_a_deaf_follower_is_not_taken_for_broken(void)
     contender_hold(contender_new(holder->session, "/stage/unheard"));
     CU_ASSERT_EQUAL_FATAL(zklock_queue_read(holder->session, "/stage/unheard", STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
     CU_ASSERT_EQUAL_FATAL(queue->count, 1);
-    status = zklock_break(session, "/stage/unheard", queue->contenders, LIMIT_MS);
+    status = zklock_break(session, "/stage/unheard", queue->contenders[0], LIMIT_MS);
     CU_ASSERT_TRUE(status == ZKLOCK_TIMEOUT || status == ZKLOCK_NO_SERVER);
     CU_ASSERT_TRUE(observer_wait_count(stage.observer, "/stage/unheard", 1, STAGE_LIMIT_MS));
     zklock_queue_free(queue);

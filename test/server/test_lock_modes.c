@@ -371,10 +371,10 @@ static uint64_t observe(uint64_t seen, const struct contender *leader)
     CU_ASSERT_EQUAL_FATAL(zklock_observe(stage.session, STAGE_PATH, seen, STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
     CU_ASSERT_EQUAL_FATAL(queue->count, leader ? 1 : 0);
     if (leader) {
-        token = queue->contenders[0].token;
-        CU_ASSERT_EQUAL(queue->contenders[0].mode, ZKLOCK_MODE_LEADER_LATCH);
-        CU_ASSERT_TRUE(queue->contenders[0].is_holder);
-        CU_ASSERT_PTR_NOT_NULL(strstr(queue->contenders[0].payload, "\"host\""));
+        token = queue->contenders[0]->token;
+        CU_ASSERT_EQUAL(queue->contenders[0]->mode, ZKLOCK_MODE_LEADER_LATCH);
+        CU_ASSERT_TRUE(queue->contenders[0]->is_holder);
+        CU_ASSERT_PTR_NOT_NULL(strstr(queue->contenders[0]->payload, "\"host\""));
     }
     zklock_queue_free(queue);
     return token;

@@ -33,20 +33,32 @@ static zklock_status try_session(void)
     return status;
 }
 
-static zklock_status try_lock(size_t size)
+/* As a caller sees them who knows one option more. */
+struct newer_options {
+    zklock_options known;
+    void *unknown;
+};
+
+static zklock_status try_lock_with(const struct newer_options *of_lock)
 {
     zklock_session *session = NULL;
     zklock *lock = NULL;
-    zklock_options of_lock;
     zklock_status status;
 
-    zklock_options_init(&of_lock);
-    of_lock.size = size;
     CU_ASSERT_EQUAL_FATAL(zklock_session_open(&of_session, &session), ZKLOCK_OK);
-    status = zklock_new(session, "/lock", &of_lock, &lock);
+    status = zklock_new(session, "/lock", &of_lock->known, &lock);
     zklock_free(lock);
     zklock_session_close(session, 0);
     return status;
+}
+
+static zklock_status try_lock(size_t size)
+{
+    struct newer_options of_lock = {.unknown = NULL};
+
+    zklock_options_init(&of_lock.known);
+    of_lock.known.size = size;
+    return try_lock_with(&of_lock);
 }
 
 /* What lies behind the struct that it knows is no business of ours. */
@@ -68,12 +80,47 @@ static void options_of_an_older_caller_are_accepted(void)
     CU_ASSERT_PTR_NULL(taken.auth_scheme);
 }
 
-static void options_of_a_newer_caller_are_refused(void)
+/* He gets his defaults, and is refused only when he asks for what nobody here can give. */
+static void newer_caller_is_refused_only_what_is_unknown(void)
 {
-    of_session.size = sizeof(of_session) + sizeof(void *);
-    CU_ASSERT_EQUAL(try_session(), ZKLOCK_BAD_ARGUMENT);
-    set_up();
-    CU_ASSERT_EQUAL(try_lock(sizeof(zklock_options) + sizeof(void *)), ZKLOCK_BAD_ARGUMENT);
+    struct newer_options of_lock;
+
+    memset(&of_lock, 0xff, sizeof(of_lock));
+    zklock_options_init_sized(&of_lock.known, sizeof(of_lock));
+    CU_ASSERT_EQUAL(of_lock.known.size, sizeof(of_lock));
+    CU_ASSERT_PTR_NULL(of_lock.unknown);
+    CU_ASSERT_EQUAL(try_lock_with(&of_lock), ZKLOCK_OK);
+    of_lock.unknown = &of_lock;
+    CU_ASSERT_EQUAL(try_lock_with(&of_lock), ZKLOCK_BAD_ARGUMENT);
+}
+
+/* The struct of a caller with an older header ends where his header says, and the stack goes on there. */
+static void defaults_are_written_as_far_as_the_caller_knows(void)
+{
+    union {
+        zklock_session_options of_session;
+        zklock_options of_lock;
+        zklock_session_info info;
+        unsigned char bytes[sizeof(zklock_session_options)];
+    } old;
+    zklock_session *session = NULL;
+
+    memset(&old, 0xee, sizeof(old));
+    zklock_session_options_init_sized(&old.of_session, OLD_SESSION_SIZE);
+    CU_ASSERT_EQUAL(old.of_session.size, OLD_SESSION_SIZE);
+    CU_ASSERT_EQUAL(old.of_session.session_timeout_ms, 10000);
+    CU_ASSERT_EQUAL(old.bytes[OLD_SESSION_SIZE], 0xee);
+    memset(&old, 0xee, sizeof(old));
+    zklock_options_init_sized(&old.of_lock, OLD_LOCK_SIZE);
+    CU_ASSERT_EQUAL(old.of_lock.size, OLD_LOCK_SIZE);
+    CU_ASSERT_EQUAL(old.bytes[OLD_LOCK_SIZE - 1], 0);
+    CU_ASSERT_EQUAL(old.bytes[OLD_LOCK_SIZE], 0xee);
+    CU_ASSERT_EQUAL_FATAL(zklock_session_open(&of_session, &session), ZKLOCK_OK);
+    memset(&old, 0xee, sizeof(old));
+    CU_ASSERT_EQUAL(zklock_session_info_get_sized(session, &old.info, offsetof(zklock_session_info, session_id)), ZKLOCK_OK);
+    CU_ASSERT_FALSE(old.info.is_connected);
+    CU_ASSERT_EQUAL(old.bytes[offsetof(zklock_session_info, session_id)], 0xee);
+    zklock_session_close(session, 0);
 }
 
 static void sizes_that_never_were_are_refused(void)
@@ -81,6 +128,8 @@ static void sizes_that_never_were_are_refused(void)
     of_session.size = 0;
     CU_ASSERT_EQUAL(try_session(), ZKLOCK_BAD_ARGUMENT);
     of_session.size = OLD_SESSION_SIZE - 1;
+    CU_ASSERT_EQUAL(try_session(), ZKLOCK_BAD_ARGUMENT);
+    of_session.size = (size_t)-1;
     CU_ASSERT_EQUAL(try_session(), ZKLOCK_BAD_ARGUMENT);
     set_up();
     CU_ASSERT_EQUAL(try_lock(0), ZKLOCK_BAD_ARGUMENT);
@@ -142,7 +191,8 @@ static void control_characters_are_tamed(void)
 
 static const struct suite_test tests[] = {
     TEST(options_of_an_older_caller_are_accepted),
-    TEST(options_of_a_newer_caller_are_refused),
+    TEST(newer_caller_is_refused_only_what_is_unknown),
+    TEST(defaults_are_written_as_far_as_the_caller_knows),
     TEST(sizes_that_never_were_are_refused),
     TEST(rights_for_the_creator_need_credentials),
     TEST(credentials_that_cannot_be_are_refused),
