@@ -14,7 +14,8 @@ readonly build_packages="cmake:cmake ninja-build:ninja gcc:gcc libc6-dev:/usr/in
 readonly demo_packages="libzookeeper-java:/usr/share/java/zookeeper.jar default-jre-headless:java"
 readonly test_packages="clang:clang libclang-rt-14-dev:/usr/share/doc/libclang-rt-14-dev
     libcunit1-dev:/usr/include/CUnit/CUnit.h g++:g++ groff-base:groff
-    iproute2:ip iptables:iptables procps:ps python3:/usr/bin/python3 valgrind:valgrind
+    iproute2:ip iptables:iptables procps:ps python3:/usr/bin/python3
+    python3-kazoo:/usr/lib/python3/dist-packages/kazoo valgrind:valgrind
     clang-tidy:clang-tidy cppcheck:cppcheck gcovr:gcovr shellcheck:shellcheck"
 readonly package_packages="dpkg-dev:dpkg-buildpackage debhelper:dh fakeroot:fakeroot lintian:lintian"
 readonly docker_packages="docker.io:docker docker-compose:docker-compose debootstrap:debootstrap"
