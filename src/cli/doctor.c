@@ -92,6 +92,32 @@ static void skip(json_t *not_checked, const char *what, const char *reason)
     json_array_append_new(not_checked, json_pack("{s:s, s:s}", "what", what, "reason", reason));
 }
 
+static bool is_surveyed(const struct survey *survey, const char *path)
+{
+    for (size_t i = 0; i < survey->paths->count; i++) {
+        if (strcmp(survey->paths->items[i], path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A path that was named is looked at even while nobody is in its queue: its counter does not go back. */
+static int examine_named(zklock_session *session, const struct survey *survey, const struct words *words,
+                         const struct common_options *common, json_t *findings)
+{
+    zklock_queue *queue;
+    zklock_status status;
+
+    if (words->count == 0 || strcmp(words->items[0], "/") == 0 || is_surveyed(survey, words->items[0]))
+        return 0;
+    status = zklock_queue_read(session, words->items[0], connection_limit_ms(common), &queue);
+    if (status != ZKLOCK_OK)
+        return subcommand_fail(session, common, words->items[0], "READ", status);
+    doctor_check_counter(words->items[0], queue, findings);
+    zklock_queue_free(queue);
+    return 0;
+}
+
 static int examine(const struct survey *survey, const struct common_options *common, json_t *findings,
                    json_t *not_checked)
 {
@@ -133,6 +159,8 @@ static int run(zklock_session *session, const void *options, const struct words 
 
     if (!status)
         status = examine(&survey, &own->common, findings, not_checked);
+    if (!status)
+        status = examine_named(session, &survey, words, &own->common, findings);
     if (!status && own->is_json)
         status = print_json(findings, not_checked, survey.paths->count);
     else if (!status)

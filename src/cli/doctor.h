@@ -18,6 +18,8 @@ void doctor_name(const zklock_contender *contender, char *buffer, size_t size);
 void doctor_check_path(const char *path, const zklock_queue *queue, const struct live_sessions *alive,
                        json_t *findings);
 
+void doctor_check_counter(const char *path, const zklock_queue *queue, json_t *findings);
+
 /* doctor_cycles.c: sessions that wait for each other over several locks. False: no memory. */
 bool doctor_check_cycles(const struct survey *survey, json_t *findings);
 

@@ -8,7 +8,7 @@ enum { NAME_SIZE = 400, SHOWN_NAMES = 3 };
 /* Some weeks of warning, even at a hundred acquires a second. */
 enum { COUNTER_MARGIN = 1 << 28 };
 
-static void check_counter(const char *path, const zklock_queue *queue, json_t *findings)
+void doctor_check_counter(const char *path, const zklock_queue *queue, json_t *findings)
 {
     if (queue->next_number == INT32_MAX || queue->next_number < 0)
         doctor_add(findings, "counter", path,
@@ -88,7 +88,7 @@ void doctor_check_path(const char *path, const zklock_queue *queue, const struct
         doctor_add(findings, "mixed", path,
                    "contenders of styles that do not exclude each other: two may hold it at once");
     check_foreign(path, queue, findings);
-    check_counter(path, queue, findings);
+    doctor_check_counter(path, queue, findings);
     for (size_t i = 0; i < queue->count; i++) {
         check_owner(path, queue->contenders[i], alive, findings);
         check_payload(path, queue->contenders[i], findings);

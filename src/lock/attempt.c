@@ -332,6 +332,9 @@ static void on_node(struct zkl_member *member, enum zkl_node_event event, const 
         feed_type(attempt, event == ZKL_NODE_DELETED ? ZKL_EV_OWN_GONE : ZKL_EV_OWN_CHANGED);
     } else if (attempt->ahead_path && strcmp(path, attempt->ahead_path) == 0) {
         attempt->ahead_is_watched = false;
+        if (event == ZKL_NODE_DELETED)
+            zkl_session_log(attempt->session, ZKLOCK_LOG_INFO, "%s: woken: %s is gone", attempt->path,
+                            strrchr(path, '/') + 1);
         feed_type(attempt, event == ZKL_NODE_DELETED ? ZKL_EV_AHEAD_GONE : ZKL_EV_AHEAD_CHANGED);
     }
 }

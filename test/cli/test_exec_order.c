@@ -76,9 +76,24 @@ static void commands_at_the_end_of_the_numbers_run_one_by_one(void)
     CU_ASSERT_EQUAL(observer_count(stage_observer, LIMIT), 0);
 }
 
+static void doctor_warns_near_the_end_of_the_numbers_and_at_it(void)
+{
+    struct process *doctor = stage_start("doctor", LIMIT, NULL);
+
+    CU_ASSERT_EQUAL(stage_end(doctor), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(doctor), "the next sequence number is 2147483645 of 2147483647"));
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(stage_end(stage_start("exec", LIMIT, "--", "true", NULL)), 0);
+    doctor = stage_start("doctor", LIMIT, NULL);
+    CU_ASSERT_EQUAL(stage_end(doctor), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(doctor), "the sequence numbers have reached 2147483647"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(doctor), LIMIT));
+}
+
 static const struct suite_test tests[] = {
     SUITE_TEST_WITH(order_is_by_number_and_junk_is_left_alone, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(commands_at_the_end_of_the_numbers_run_one_by_one, set_up_at_the_limit, stage_tear_down),
+    SUITE_TEST_WITH(doctor_warns_near_the_end_of_the_numbers_and_at_it, set_up_at_the_limit, stage_tear_down),
     SUITE_END
 };
 

@@ -314,7 +314,7 @@ static void verbose_names_whom_it_waits_for_with_times(void)
     struct process *holder = stage_hold("first");
     struct process *process = stage_start("exec", "-v", LOCK, "--", "true", NULL);
     const char *const story[] = {"resolved ", "connected, session 0x", "queued at place 2 behind _c_",
-                                 "waiting; " LOCK " is held by ", "held after "};
+                                 "waiting; " LOCK " is held by ", "woken: _c_", "held after "};
     const char *at;
 
     CU_ASSERT_TRUE(process_wait_error(process, ", first), in the queue since", PATIENCE_MS));
