@@ -29,7 +29,7 @@ static const char help[] =
     "What could not be looked at stands behind \"not checked:\".\n"
     "Exit status: 0 nothing found; 1 found; 64 usage; 69 no server; 77 denied.\n";
 
-enum { RAW_SIZE = 2048, SAFE_SIZE = 4096 };
+enum { RAW_SIZE = 2048, SAFE_SIZE = 4096, MOST_DUMPS = 8 };
 
 void doctor_add(json_t *findings, const char *kind, const char *path, const char *format, ...)
 {
@@ -118,12 +118,37 @@ static int examine_named(zklock_session *session, const struct survey *survey, c
     return 0;
 }
 
+static bool has_every_owner(const struct survey *survey, const struct live_sessions *alive)
+{
+    for (size_t i = 0; i < survey->paths->count; i++) {
+        for (size_t j = 0; survey->queues[i] && j < survey->queues[i]->count; j++) {
+            int64_t owner = survey->queues[i]->contenders[j].session_id;
+
+            if (owner != 0 && !live_sessions_contain(alive, owner))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* False: no leader told which sessions live. */
+static bool read_alive(const struct survey *survey, const char *servers, struct live_sessions *out_alive,
+                       const char **out_reason)
+{
+    bool is_told = true;
+
+    *out_alive = (struct live_sessions){0};
+    for (int i = 0; i < MOST_DUMPS && is_told && (i == 0 || !has_every_owner(survey, out_alive)); i++)
+        is_told = live_sessions_add(servers, out_alive, out_reason);
+    return is_told;
+}
+
 static int examine(const struct survey *survey, const struct common_options *common, json_t *findings,
                    json_t *not_checked)
 {
     struct live_sessions alive;
     const char *reason;
-    bool is_told = live_sessions_read(common->servers, &alive, &reason);
+    bool is_told = read_alive(survey, common->servers, &alive, &reason);
 
     for (size_t i = 0; i < survey->paths->count; i++) {
         if (survey->queues[i])

@@ -167,14 +167,13 @@ static bool take_ids(char *dump, struct live_sessions *out_sessions)
     return true;
 }
 
-bool live_sessions_read(const char *servers, struct live_sessions *out_sessions, const char **out_reason)
+bool live_sessions_add(const char *servers, struct live_sessions *sessions, const char **out_reason)
 {
     const char *at = servers ? servers : "localhost:2181";
     const char *end = at + strcspn(at, "/");
     char *dump = NULL;
     bool is_read;
 
-    *out_sessions = (struct live_sessions){0};
     *out_reason = "no leader answered";
     while (at < end && !dump) {
         size_t size = strcspn(at, ",/");
@@ -187,7 +186,7 @@ bool live_sessions_read(const char *servers, struct live_sessions *out_sessions,
     }
     if (!dump)
         return false;
-    is_read = take_ids(dump, out_sessions);
+    is_read = take_ids(dump, sessions);
     free(dump);
     if (!is_read)
         *out_reason = "out of memory";

@@ -11,9 +11,13 @@ struct live_sessions {
     size_t count;
 };
 
-/* `servers` as of -S; NULL: localhost:2181. False: no leader said it, since it may not ("4lw.commands.whitelist") or
- * cannot be reached; `reason` says which, as static text. Blocks for some seconds at most. */
-bool live_sessions_read(const char *servers, struct live_sessions *out_sessions, const char **out_reason);
+/* Adds those of one dump to what is there ({0} at first). `servers` as of -S; NULL: localhost:2181. False: no leader said
+ * it, since it may not ("4lw.commands.whitelist") or cannot be reached; `reason` says which, as static text. Blocks for
+ * some seconds at most.
+ *
+ * A session that is being heard from while the dump is written may be missing: the server moves it from one expiry time
+ * to another while it prints them. Only one that is missing from several dumps has ended. */
+bool live_sessions_add(const char *servers, struct live_sessions *sessions, const char **out_reason);
 bool live_sessions_contain(const struct live_sessions *sessions, int64_t id);
 void live_sessions_clear(struct live_sessions *sessions);
 
