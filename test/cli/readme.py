@@ -77,8 +77,10 @@ def service(stage, readme):
     manager.bind(path)
     manager.settimeout(LIMIT_S)
     process = stage.start(line, more={"NOTIFY_SOCKET": path})
-    if not manager.recv(1000).startswith(b"READY=1\n"):
-        fail("systemd is not told that it is ready")
+    # Until it holds it may tell more than once what it waits for.
+    while not (message := manager.recv(1000)).startswith(b"READY=1\n"):
+        if not message.startswith(b"STATUS="):
+            fail("systemd is told something else: %r" % message)
     if process.stdout.readline() != "leads\n":
         fail("the daemon was not started")
     process.terminate()
