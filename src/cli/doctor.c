@@ -122,7 +122,7 @@ static bool has_every_owner(const struct survey *survey, const struct live_sessi
 {
     for (size_t i = 0; i < survey->paths->count; i++) {
         for (size_t j = 0; survey->queues[i] && j < survey->queues[i]->count; j++) {
-            int64_t owner = survey->queues[i]->contenders[j].session_id;
+            int64_t owner = survey->queues[i]->contenders[j]->session_id;
 
             if (owner != 0 && !live_sessions_contain(alive, owner))
                 return false;
