@@ -15,6 +15,7 @@ readonly demo_packages="libzookeeper-java:/usr/share/java/zookeeper.jar default-
 readonly test_packages="clang:clang libclang-rt-14-dev:/usr/share/doc/libclang-rt-14-dev
     libcunit1-dev:/usr/include/CUnit/CUnit.h g++:g++ groff-base:groff
     iproute2:ip iptables:iptables procps:ps python3:/usr/bin/python3
+    default-jdk-headless:javac libcurator-recipes-java:/usr/share/java/curator-recipes.jar golang-go:go
     python3-kazoo:/usr/lib/python3/dist-packages/kazoo valgrind:valgrind
     clang-tidy:clang-tidy cppcheck:cppcheck gcovr:gcovr shellcheck:shellcheck"
 readonly package_packages="dpkg-dev:dpkg-buildpackage debhelper:dh fakeroot:fakeroot lintian:lintian"

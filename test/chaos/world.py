@@ -180,7 +180,7 @@ class World:
         self.hosts, self.servers = [], []
         self.keeper = subprocess.Popen(["sh", "-c", KEEPER, "keeper", self.project], stdin=subprocess.PIPE,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        environment = dict(os.environ, ZOO_TICK_TIME=str(TICK_MS), **self.free_ports())
+        environment = dict(os.environ, ZOO_TICK_TIME=str(TICK_MS), ZKLOCK_HEALTH_INTERVAL="1h", **self.free_ports())
         subprocess.run(compose_command() + ["-p", self.project, "-f", source_dir + "/docker/compose.yaml", "up", "-d"],
                        env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
         self.learn_servers()

@@ -110,6 +110,8 @@ static void set_up_environment(struct compose *compose, int tick_time_ms)
     }
     snprintf(value, sizeof(value), "%d", tick_time_ms);
     setenv("ZOO_TICK_TIME", value, 1);
+    /* Tests ask the servers themselves; a process in every container every few seconds is a load of its own. */
+    setenv("ZKLOCK_HEALTH_INTERVAL", "1h", 1);
 }
 
 static void bring_up(const struct compose *compose)
@@ -204,6 +206,11 @@ const char *compose_subnet(const struct compose *compose)
 }
 
 /* ------------------------------------------------------------------------------------- what is done to one */
+
+bool compose_server_is_healthy(const struct compose *compose, int index)
+{
+    return tool_works("docker", "exec", compose->container[index], "zookeeper-health");
+}
 
 void compose_server_stop(struct compose *compose, int index)
 {

@@ -38,6 +38,9 @@ void compose_server_resume(struct compose *compose, int index);
 void compose_server_disconnect(struct compose *compose, int index);
 void compose_server_reconnect(struct compose *compose, int index);
 
+/* What Docker's health check of this server would find now. */
+bool compose_server_is_healthy(const struct compose *compose, int index);
+
 /* The index of the server that says it leads, -1 for none at this moment. */
 int compose_leader(struct compose *compose);
 /* Waits until this many servers lead or follow, and one leads. */

@@ -50,6 +50,24 @@ static void another_leads_while_the_leader_is_away(void)
     CU_ASSERT_TRUE(compose_wait_serving(compose, COMPOSE_SIZE, ELECTION_MS));
 }
 
+static bool is_unhealthy(void *index)
+{
+    return !compose_server_is_healthy(compose, *(int *)index);
+}
+
+static void server_without_a_quorum_is_not_healthy(void)
+{
+    int leader = compose_leader(compose);
+
+    for (int i = 0; i < COMPOSE_SIZE; i++)
+        CU_ASSERT_TRUE(compose_server_is_healthy(compose, i));
+    for (int i = 0; i < COMPOSE_SIZE; i++) {
+        if (i != leader)
+            compose_server_kill(compose, i);
+    }
+    CU_ASSERT_TRUE(eventually(is_unhealthy, &leader, ELECTION_MS));
+}
+
 static void killed_and_paused_servers_come_back(void)
 {
     int server = follower();
@@ -129,6 +147,7 @@ static void dead_program_leaves_no_ensemble(void)
 
 static const struct suite_test tests[] = {
     SUITE_TEST_WITH(another_leads_while_the_leader_is_away, start_ensemble, free_ensemble),
+    SUITE_TEST_WITH(server_without_a_quorum_is_not_healthy, start_ensemble, free_ensemble),
     SUITE_TEST_WITH(killed_and_paused_servers_come_back, start_ensemble, free_ensemble),
     SUITE_TEST_WITH(disconnected_server_keeps_its_address, start_ensemble, free_ensemble),
     SUITE_TEST_WITH(host_reaches_the_servers_unless_cut_off, start_ensemble, free_ensemble),
