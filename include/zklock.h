@@ -110,6 +110,7 @@ ZKLOCK_API const char *zklock_version(void);
 
 typedef struct zklock_session zklock_session;
 typedef struct zklock zklock;
+typedef struct zklock_multi zklock_multi;
 
 /* ---------------------------------------------------------------------------------------------- session */
 
@@ -574,6 +575,119 @@ ZKLOCK_API void zklock_contender_name(zklock *lock, char *buffer, size_t size);
 /* Writes one line about the latest failure of this lock: what, where, what is missing; or an empty string. It is
  * cut to the buffer, of which 256 bytes are enough. Does not block; any thread. */
 ZKLOCK_API void zklock_detail(zklock *lock, char *buffer, size_t size);
+
+/* -------------------------------------------------------------------------------- several locks as one */
+
+/*
+ * Makes an object for several locks that are taken together, all or nothing: held while all of them are, lost as soon as
+ * one of them is. It has no lock yet: see zklock_multi_add().
+ *
+ * Their contenders are sent at once, so that paths that are free take one round trip, however many there are. Where
+ * somebody is ahead, the contenders of all paths that come later in order of their bytes are removed, held or not; the
+ * rest is taken one by one in this order once that path is held. So those who take several paths never wait for each
+ * other in a circle, as long as all of them do it this way, or one by one in this order.
+ *
+ * ownership  the caller ends *out_multi with zklock_multi_free(), before the session is closed.
+ * blocking   no. threads: any.
+ * returns    ZKLOCK_OK; ZKLOCK_BAD_ARGUMENT; ZKLOCK_NO_MEMORY; ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_new(zklock_session *session, zklock_multi **out_multi);
+
+/* Frees it with its locks, as zklock_free() does each of them. NULL is allowed. */
+ZKLOCK_API void zklock_multi_free(zklock_multi *multi);
+
+/*
+ * Adds a lock, as zklock_new() makes it: of any style and mode.
+ *
+ * blocking   no. threads: any.
+ * returns    ZKLOCK_OK. ZKLOCK_BAD_ARGUMENT: as from zklock_new(), or this path was added before, whose holder would wait
+ *            for itself; zklock_multi_detail() says so. ZKLOCK_ALREADY: it is held or being acquired. Else as
+ *            zklock_new().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_add(zklock_multi *multi, const char *path,
+                                                            const zklock_options *options);
+
+/*
+ * The lock that was added with this path, for its token, state, name, detail and revocations; NULL: there is none. It
+ * tells its own events: one whose contender was removed because an earlier path was not free ends with ZKLOCK_CANCELLED,
+ * and may end anew later. To acquire, cancel, release or free it by itself is an error; what returns a status answers
+ * ZKLOCK_BAD_ARGUMENT. It may be downgraded. Does not block; any thread.
+ */
+ZKLOCK_API zklock *zklock_multi_lock(zklock_multi *multi, const char *path);
+
+/*
+ * Takes all locks, or none of them: as zklock_try() each, with one limit.
+ *
+ * returns    as zklock_multi_acquire(). ZKLOCK_BUSY: somebody is ahead at one of them.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_try(zklock_multi *multi, int64_t timeout_ms);
+
+/*
+ * Queues for all locks and waits until all are held. What is lost again before all are held is begun anew, inside the
+ * limit.
+ *
+ * timeout_ms one limit for all, as in zklock_acquire().
+ * blocking   at most timeout_ms, with 0 the session timeout. threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: all are held. Else none is held, and what there is of contenders is removed in the background:
+ *            the status is that of the lock that zklock_multi_current() names, as from zklock_acquire();
+ *            ZKLOCK_BAD_ARGUMENT: no lock was added; ZKLOCK_ALREADY: it is held, or being acquired or released.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_acquire(zklock_multi *multi, int64_t timeout_ms);
+
+/* Begins an acquire of all locks and returns at once; its result makes zklock_multi_fd() readable. Returns ZKLOCK_OK:
+ * begun; else nothing was begun, as zklock_acquire_start(). Does not block; any thread, callbacks too. */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_acquire_start(zklock_multi *multi, int64_t timeout_ms);
+
+/* As zklock_result(), of all locks. Does not block; any thread. */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_result(zklock_multi *multi);
+
+/* As zklock_wait(), for all locks. Blocks until the acquire has ended; any thread but a notifier thread. */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_wait(zklock_multi *multi);
+
+/* As zklock_cancel(), of all locks. Does not block; any thread, callbacks too. */
+ZKLOCK_API zklock_status zklock_multi_cancel(zklock_multi *multi);
+
+/*
+ * Lets go of all locks, in one flight, and waits until the server has confirmed it for each.
+ *
+ * blocking   at most timeout_ms; negative: for ever. threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: all are released, and were held until then. ZKLOCK_LOST: one of them had been lost before. Else
+ *            as zklock_release(), of one of them.
+ * since      0.1
+ */
+ZKLOCK_API zklock_status zklock_multi_release(zklock_multi *multi, int64_t timeout_ms);
+
+/* As zklock_release_send(), of all locks. Does not block; any thread, callbacks too. */
+ZKLOCK_API zklock_status zklock_multi_release_send(zklock_multi *multi);
+
+/* Whether all locks are held now, by the clock. Does not block; any thread. */
+ZKLOCK_API bool zklock_multi_is_held(zklock_multi *multi);
+
+/* As zklock_remaining_ms(), while all locks are held; else 0. Does not block; any thread. */
+ZKLOCK_API int64_t zklock_multi_remaining_ms(zklock_multi *multi);
+
+/* The state by the clock: of what is held, LOST where one of the locks is lost, and why; else SUSPENDED where one is. After
+ * an acquire that failed it is IDLE, whatever is still being removed. `out_loss` as in zklock_state_get(). Does not block;
+ * any thread. */
+ZKLOCK_API zklock_state zklock_multi_state_get(zklock_multi *multi, zklock_loss *out_loss);
+
+/* The lock that is being waited for, or that decided how the latest acquire ended; NULL: there was none. Does not block; any
+ * thread. */
+ZKLOCK_API zklock *zklock_multi_current(zklock_multi *multi);
+
+/* As zklock_fd(): readable at every event of any of the locks, and at the result. Does not block; any thread. */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_fd(zklock_multi *multi, int *out_fd);
+
+/* Makes the descriptor unreadable until the next event. Does not block; any thread. */
+ZKLOCK_API void zklock_multi_fd_clear(zklock_multi *multi);
+
+/* Writes one line about the latest failure, the path first; or an empty string. It is cut to the buffer, of which 1200
+ * bytes are enough. Does not block; any thread. */
+ZKLOCK_API void zklock_multi_detail(zklock_multi *multi, char *buffer, size_t size);
 
 /* -------------------------------------------------------------------------------------------- inspection */
 

@@ -38,7 +38,6 @@ static const char *label_of(const struct exec_options *options)
 static int open_lock(struct exec *exec, const char *path)
 {
     zklock_options lock_options;
-    zklock *lock = NULL;
     zklock_status status;
 
     zklock_options_init(&lock_options);
@@ -47,11 +46,9 @@ static int open_lock(struct exec *exec, const char *path)
     lock_options.persistent_parent = exec->options->persistent_parent;
     lock_options.on_event = tell_event;
     lock_options.event_arg = (void *)(intptr_t)path;
-    status = zklock_new(exec->session, path, &lock_options, &lock);
-    if (status == ZKLOCK_OK && hold_add(&exec->hold, lock) == 0)
+    status = hold_add(&exec->hold, path, &lock_options);
+    if (status == ZKLOCK_OK)
         return 0;
-    status = status == ZKLOCK_OK ? ZKLOCK_SYSTEM : status;
-    zklock_free(lock);
     message_error("%s: %s", path, zklock_status_text(status));
     return zklock_status_exit(status);
 }
@@ -59,8 +56,8 @@ static int open_lock(struct exec *exec, const char *path)
 static int open_all(struct exec *exec)
 {
     const struct exec_options *options = exec->options;
+    zklock_status status;
     int exit_status;
-    int error;
 
     if (!signals_open(&exec->signal_fd)) {
         message_error("cannot receive signals");
@@ -69,10 +66,10 @@ static int open_all(struct exec *exec)
     exit_status = connection_open(&options->common, label_of(options), &exec->session);
     if (exit_status)
         return exit_status;
-    error = hold_init(&exec->hold, options->path_count);
-    if (error) {
-        message_error("cannot hold locks: %s", strerror(error));
-        return EXIT_SYSTEM;
+    status = hold_init(&exec->hold, exec->session, options->path_count);
+    if (status != ZKLOCK_OK) {
+        message_error("cannot hold locks: %s", zklock_status_text(status));
+        return zklock_status_exit(status);
     }
     for (int i = 0; i < options->path_count && !exit_status; i++)
         exit_status = open_lock(exec, options->paths[i]);
@@ -97,9 +94,9 @@ static void keep_holding(const struct exec *exec, const struct exec_outcome *out
     struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->hold.fd, POLLIN, 0}};
     int64_t left_ms;
 
-    while ((left_ms = until_ms - clock_boottime_ms()) > 0 && hold_is_held(&exec->hold) &&
+    while ((left_ms = until_ms - clock_boottime_ms()) > 0 && zklock_multi_is_held(exec->hold.multi) &&
            !is_told_to_go(exec)) {
-        hold_clear_fd(&exec->hold);
+        zklock_multi_fd_clear(exec->hold.multi);
         poll(descriptors, 2, left_ms < 1000 ? (int)left_ms : 1000);
     }
 }
@@ -107,8 +104,8 @@ static void keep_holding(const struct exec *exec, const struct exec_outcome *out
 /* Lets go; only a first delete that finds nothing tells of a loss that nobody had noticed. */
 static int release(struct exec *exec, const struct exec_outcome *outcome, bool *out_is_confirmed)
 {
-    bool was_held = hold_is_held(&exec->hold);
-    zklock_status status = hold_release(&exec->hold, outcome->was_lost ? CLOSE_LIMIT_MS : RELEASE_LIMIT_MS);
+    bool was_held = zklock_multi_is_held(exec->hold.multi);
+    zklock_status status = zklock_multi_release(exec->hold.multi, outcome->was_lost ? CLOSE_LIMIT_MS : RELEASE_LIMIT_MS);
 
     *out_is_confirmed = status == ZKLOCK_OK;
     if (status == ZKLOCK_LOST && was_held && !outcome->was_lost) {

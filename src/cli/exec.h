@@ -13,7 +13,6 @@ struct exec {
     const struct exec_options *options;
     zklock_session *session;
     struct hold hold;     /* a lock for each path, in their order */
-    int current;          /* which of them is being acquired */
     struct keeper keeper; /* none under --no-guard */
     int signal_fd;
     int64_t session_timeout_ms; /* negotiated */

@@ -22,12 +22,12 @@ enum {
 
 zklock *exec_current_lock(const struct exec *exec)
 {
-    return exec->hold.locks[exec->current];
+    return exec->hold.locks[hold_current(&exec->hold)];
 }
 
 const char *exec_current_path(const struct exec *exec)
 {
-    return exec->options->paths[exec->current];
+    return exec->options->paths[hold_current(&exec->hold)];
 }
 
 /* The first signal that asks us to go, or 0. */
@@ -47,7 +47,7 @@ static int pending_end_signal(const struct exec *exec)
 static int end_by_signal(struct exec *exec, int number)
 {
     message_story("ended by SIG%s while waiting", number_signal_name(number));
-    zklock_cancel(exec_current_lock(exec));
+    zklock_multi_cancel(exec->hold.multi);
     return 128 + number;
 }
 
@@ -202,16 +202,6 @@ static int fail(struct exec *exec, zklock_status status)
     }
 }
 
-/* Whether a lock that was granted before the present one has been lost again. */
-static bool has_lost_earlier(const struct exec *exec)
-{
-    for (int i = 0; i < exec->current; i++) {
-        if (!zklock_is_held(exec->hold.locks[i]))
-            return true;
-    }
-    return false;
-}
-
 /* Waits for the result or a signal. Returns EXEC_GOES_ON with the result in *out_status, or the
  * exit status. */
 static int await_result(struct exec *exec, zklock_status *out_status)
@@ -226,12 +216,8 @@ static int await_result(struct exec *exec, zklock_status *out_status)
         if (number)
             return end_by_signal(exec, number);
         keeper_tell_session(&exec->keeper, exec->session);
-        hold_clear_fd(&exec->hold);
-        *out_status = zklock_result(exec_current_lock(exec));
-        if (*out_status == ZKLOCK_PENDING && has_lost_earlier(exec)) {
-            zklock_cancel(exec_current_lock(exec));
-            *out_status = ZKLOCK_LOST;
-        }
+        zklock_multi_fd_clear(exec->hold.multi);
+        *out_status = zklock_multi_result(exec->hold.multi);
         if (*out_status != ZKLOCK_PENDING)
             return EXEC_GOES_ON;
         progress_turn(&progress, exec);
@@ -241,7 +227,7 @@ static int await_result(struct exec *exec, zklock_status *out_status)
 
 bool exec_lease_is_short(const struct exec *exec)
 {
-    return hold_remaining_ms(&exec->hold) <= exec->grace_ms + exec->reserve_ms;
+    return zklock_multi_remaining_ms(exec->hold.multi) <= exec->grace_ms + exec->reserve_ms;
 }
 
 /* A grant may come at the end of a lease. Waits for the next heartbeat, which lengthens it; false: it was
@@ -250,47 +236,31 @@ static int await_lease(struct exec *exec, bool *out_is_held)
 {
     struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->hold.fd, POLLIN, 0}};
 
-    while (hold_is_held(&exec->hold) && exec_lease_is_short(exec)) {
+    while (zklock_multi_is_held(exec->hold.multi) && exec_lease_is_short(exec)) {
         int number = pending_end_signal(exec);
 
         if (number)
             return end_by_signal(exec, number);
-        hold_clear_fd(&exec->hold);
+        zklock_multi_fd_clear(exec->hold.multi);
         poll(descriptors, 2, CONNECT_SLICE_MS);
     }
-    *out_is_held = hold_is_held(&exec->hold);
+    *out_is_held = zklock_multi_is_held(exec->hold.multi);
     return EXEC_GOES_ON;
 }
 
-/* Acquires the current lock. Returns EXEC_GOES_ON with what came of it in *out_status, or the exit status. */
-static int acquire_current(struct exec *exec, zklock_status *out_status)
-{
-    int64_t limit_ms = exec->options->is_nonblocking ? 0 : clock_left_ms(exec->deadline_ms);
-    int exit_status;
-
-    *out_status = zklock_acquire_start(exec_current_lock(exec), limit_ms == INT64_MAX ? -1 : limit_ms);
-    if (*out_status != ZKLOCK_OK)
-        return fail(exec, *out_status);
-    exit_status = await_result(exec, out_status);
-    progress_end();
-    if (exit_status != EXEC_GOES_ON || *out_status == ZKLOCK_OK || *out_status == ZKLOCK_LOST)
-        return exit_status;
-    return fail(exec, *out_status);
-}
-
-/* All locks in their order, which is everybody's. *out_is_held stays false when one was granted and lost again before
- * the command could start. */
+/* All locks or none. *out_is_held stays false when one was granted and lost again before the command could start. */
 static int acquire_once(struct exec *exec, bool *out_is_held)
 {
-    for (exec->current = 0; exec->current < exec->hold.count; exec->current++) {
-        zklock_status status;
-        int exit_status = acquire_current(exec, &status);
+    int64_t limit_ms = exec->options->is_nonblocking ? 0 : clock_left_ms(exec->deadline_ms);
+    zklock_status status = zklock_multi_acquire_start(exec->hold.multi, limit_ms == INT64_MAX ? -1 : limit_ms);
+    int exit_status = EXEC_GOES_ON;
 
-        if (exit_status != EXEC_GOES_ON || status != ZKLOCK_OK)
-            return exit_status;
-    }
-    exec->current = exec->hold.count - 1;
-    return await_lease(exec, out_is_held);
+    if (status == ZKLOCK_OK)
+        exit_status = await_result(exec, &status);
+    progress_end();
+    if (exit_status != EXEC_GOES_ON)
+        return exit_status;
+    return status == ZKLOCK_OK ? await_lease(exec, out_is_held) : fail(exec, status);
 }
 
 int exec_acquire(struct exec *exec)
@@ -309,6 +279,6 @@ int exec_acquire(struct exec *exec)
         if (exit_status != EXEC_GOES_ON || is_held)
             return exit_status;
         message_story("lost again before the command was started; queueing afresh");
-        hold_release(&exec->hold, CLEAN_UP_MS);
+        zklock_multi_release(exec->hold.multi, CLEAN_UP_MS);
     }
 }

@@ -41,10 +41,10 @@ static void start_stopping(struct guard *guard, int64_t grace_ms)
 static int64_t grace_inside_lease(const struct guard *guard)
 {
     const struct exec *exec = guard->exec;
-    int64_t spare_ms = hold_remaining_ms(&exec->hold) - exec->reserve_ms;
+    int64_t spare_ms = zklock_multi_remaining_ms(exec->hold.multi) - exec->reserve_ms;
     zklock_loss loss = ZKLOCK_LOSS_NONE;
 
-    if (hold_state(&exec->hold, &loss) == ZKLOCK_STATE_LOST && loss == ZKLOCK_LOSS_REMOVED)
+    if (zklock_multi_state_get(exec->hold.multi, &loss) == ZKLOCK_STATE_LOST && loss == ZKLOCK_LOSS_REMOVED)
         return exec->grace_ms;
     return least(spare_ms, exec->grace_ms);
 }
@@ -54,7 +54,7 @@ static void lose(struct guard *guard)
 {
     const char *path = guard->exec->options->path;
     zklock_loss loss = ZKLOCK_LOSS_NONE;
-    bool is_lost = hold_state(&guard->exec->hold, &loss) == ZKLOCK_STATE_LOST;
+    bool is_lost = zklock_multi_state_get(guard->exec->hold.multi, &loss) == ZKLOCK_STATE_LOST;
 
     guard->was_lost = true;
     start_stopping(guard, grace_inside_lease(guard));
@@ -68,7 +68,7 @@ static void warn_of_loss(struct guard *guard)
 {
     zklock_loss loss = ZKLOCK_LOSS_NONE;
 
-    if (guard->has_warned_of_loss || hold_state(&guard->exec->hold, &loss) != ZKLOCK_STATE_LOST)
+    if (guard->has_warned_of_loss || zklock_multi_state_get(guard->exec->hold.multi, &loss) != ZKLOCK_STATE_LOST)
         return;
     guard->has_warned_of_loss = true;
     guard->was_lost = true;
@@ -82,8 +82,8 @@ static void watch_silence(struct guard *guard)
     int64_t now_ms = clock_boottime_ms();
     char left[32];
 
-    if (hold_state(&guard->exec->hold, NULL) != ZKLOCK_STATE_SUSPENDED) {
-        if (guard->has_warned_of_silence && hold_is_held(&guard->exec->hold))
+    if (zklock_multi_state_get(guard->exec->hold.multi, NULL) != ZKLOCK_STATE_SUSPENDED) {
+        if (guard->has_warned_of_silence && zklock_multi_is_held(guard->exec->hold.multi))
             message_story("the servers answer again");
         guard->silent_since_ms = 0;
         guard->has_warned_of_silence = false;
@@ -94,7 +94,7 @@ static void watch_silence(struct guard *guard)
     if (guard->has_warned_of_silence || now_ms - guard->silent_since_ms < WARN_AFTER_MS)
         return;
     guard->has_warned_of_silence = true;
-    number_print_seconds(hold_remaining_ms(&guard->exec->hold), left, sizeof(left));
+    number_print_seconds(zklock_multi_remaining_ms(guard->exec->hold.multi), left, sizeof(left));
     message_warn("%s: the servers do not answer; the lock is held for another %s s",
                  guard->exec->options->path, left);
 }
@@ -106,7 +106,7 @@ int64_t exec_move_leash(struct exec *exec)
 
     if (!keeper_is_there(&exec->keeper) || exec->options->on_loss == ON_LOSS_WARN)
         return IDLE_MS;
-    keeper_move_leash(&exec->keeper, now_ms + hold_remaining_ms(&exec->hold) - exec->reserve_ms / 2);
+    keeper_move_leash(&exec->keeper, now_ms + zklock_multi_remaining_ms(exec->hold.multi) - exec->reserve_ms / 2);
     return exec->session_timeout_ms / LEASH_MOVES;
 }
 
@@ -114,19 +114,19 @@ int64_t exec_move_leash(struct exec *exec)
 static int64_t watch_lock(struct guard *guard)
 {
     struct exec *exec = guard->exec;
-    bool is_lost = hold_state(&exec->hold, NULL) == ZKLOCK_STATE_LOST;
+    bool is_lost = zklock_multi_state_get(exec->hold.multi, NULL) == ZKLOCK_STATE_LOST;
     int64_t next_ms;
 
     watch_silence(guard);
     if (exec->options->on_loss == ON_LOSS_WARN) {
         warn_of_loss(guard);
-        next_ms = hold_remaining_ms(&exec->hold);
+        next_ms = zklock_multi_remaining_ms(exec->hold.multi);
         next_ms = next_ms > 0 ? next_ms : IDLE_MS;
     } else if (is_lost || exec_lease_is_short(exec)) {
         lose(guard);
         return KILL_TICK_MS;
     } else {
-        next_ms = least(hold_remaining_ms(&exec->hold) - exec->grace_ms - exec->reserve_ms,
+        next_ms = least(zklock_multi_remaining_ms(exec->hold.multi) - exec->grace_ms - exec->reserve_ms,
                         exec_move_leash(exec));
     }
     if (guard->silent_since_ms && !guard->has_warned_of_silence && next_ms > WARN_AFTER_MS)
@@ -172,10 +172,10 @@ static void note_late_loss(struct guard *guard)
                       guard->exec->options->path);
         return;
     }
-    if (hold_is_held(&guard->exec->hold))
+    if (zklock_multi_is_held(guard->exec->hold.multi))
         return;
     guard->was_lost = true;
-    hold_state(&guard->exec->hold, &loss);
+    zklock_multi_state_get(guard->exec->hold.multi, &loss);
     message_error("%s: the lock was lost before the command ended (%s)", guard->exec->options->path,
                   zklock_loss_text(loss));
 }

@@ -89,7 +89,7 @@ static void await_event(struct run *run)
     if (descriptors[3].revents)
         hear_of_job(run);
     if (descriptors[1].revents)
-        hold_clear_fd(&run->guard.exec->hold);
+        zklock_multi_fd_clear(run->guard.exec->hold.multi);
     if (descriptors[2].revents && read(run->timer_fd, &expirations, sizeof(expirations)) < 0)
         return;
 }

@@ -35,7 +35,7 @@ static bool is_queued_at(struct exec *exec, int index, int64_t deadline_ms)
     zklock_contender_name(exec->hold.locks[index], own, sizeof(own));
     if (zklock_queue_read(exec->session, exec->options->paths[index], clock_left_ms(deadline_ms), &queue) !=
         ZKLOCK_OK)
-        return hold_is_held(&exec->hold);
+        return zklock_multi_is_held(exec->hold.multi);
     exec_move_leash(exec);
     for (size_t i = 0; i < queue->count; i++)
         is_there = is_there || strcmp(queue->contenders[i]->name, own) == 0;
@@ -58,7 +58,7 @@ static void warn_of_ageing(const struct exec *exec)
 {
     char left[32];
 
-    number_print_seconds(hold_remaining_ms(&exec->hold), left, sizeof(left));
+    number_print_seconds(zklock_multi_remaining_ms(exec->hold.multi), left, sizeof(left));
     message_warn(
         "stopped; the session goes on ageing: unless continued within %s s the lock is lost and the command "
         "will be killed",
@@ -94,8 +94,8 @@ bool exec_suspend(struct exec *exec, struct job *job, struct terminal *terminal)
     warn_of_ageing(exec);
     stop_ourselves(was_by_key);
     exec_move_leash(exec);
-    if (!hold_is_held(&exec->hold) || exec_lease_is_short(exec) || !is_still_queued(exec) ||
-        !hold_is_held(&exec->hold))
+    if (!zklock_multi_is_held(exec->hold.multi) || exec_lease_is_short(exec) || !is_still_queued(exec) ||
+        !zklock_multi_is_held(exec->hold.multi))
         return false;
     if (had_terminal || terminal_suits_command(terminal))
         terminal_give(terminal, job->child.pid);

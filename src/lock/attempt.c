@@ -227,6 +227,8 @@ void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event)
         leave(attempt);
     else
         plan_look(attempt);
+    if (attempt->lock && attempt->machine.state != before)
+        zkl_lock_on_move(attempt->lock);
     zkl_attempt_unref(attempt);
 }
 

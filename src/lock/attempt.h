@@ -93,6 +93,7 @@ bool zkl_flight_launch(struct zkl_attempt *attempt, const struct zkl_actions *ac
 void zkl_lock_on_notice(zklock *lock, struct zkl_attempt *attempt, enum zkl_notice notice, enum zkl_outcome outcome);
 void zkl_lock_on_silence(zklock *lock, struct zkl_attempt *attempt, bool is_silent);
 void zkl_lock_on_limit(zklock *lock);
+void zkl_lock_on_move(zklock *lock);
 void zkl_lock_on_revocation(zklock *lock);
 void zkl_lock_on_gone(zklock *lock, struct zkl_attempt *attempt);
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/options.h"
-#include "lock/lock_state.h"
+#include "lock/multi.h"
 #include "lock/payload.h"
 #include "session/path.h"
 #include "session/servers.h"
@@ -21,9 +21,16 @@ static void run_callback(void *key, const zklock_event *event)
     lock->on_event(lock, event, lock->event_arg);
 }
 
-static void wake_owner(zklock *lock)
+static void wake_waiters(zklock *lock)
 {
     pthread_cond_broadcast(&lock->changed);
+    if (lock->multi)
+        zkl_multi_on_event(lock->multi);
+}
+
+static void wake_owner(zklock *lock)
+{
+    wake_waiters(lock);
     if (lock->event_fd >= 0)
         (void)!write(lock->event_fd, &(uint64_t){1}, sizeof(uint64_t));
 }
@@ -147,7 +154,7 @@ void zkl_lock_on_notice(zklock *lock, struct zkl_attempt *attempt, enum zkl_noti
     case ZKL_NOTICE_RELEASED: /* told by zkl_lock_on_gone() */
         if (attempt->detail[0] && outcome != ZKL_OUTCOME_OK)
             memcpy(lock->detail, attempt->detail, sizeof lock->detail);
-        pthread_cond_broadcast(&lock->changed);
+        wake_waiters(lock);
         break;
     case ZKL_NOTICE_NONE:
         break;
@@ -172,7 +179,13 @@ void zkl_lock_on_silence(zklock *lock, struct zkl_attempt *attempt, bool is_sile
 
 void zkl_lock_on_limit(zklock *lock)
 {
-    pthread_cond_broadcast(&lock->changed);
+    wake_waiters(lock);
+}
+
+void zkl_lock_on_move(zklock *lock)
+{
+    if (lock->multi)
+        zkl_multi_on_move(lock->multi);
 }
 
 void zkl_lock_on_revocation(zklock *lock)

@@ -61,7 +61,7 @@ static enum zkl_kind kind_of(const zklock *lock)
 }
 
 /* NULL: no memory, for the attempt or for telling what becomes of it. @locks expects the session's mutex */
-static struct zkl_attempt *new_attempt(zklock *lock, int64_t timeout_ms, bool is_try, size_t room)
+static struct zkl_attempt *new_attempt(zklock *lock, int64_t limit_ns, bool is_try, size_t room)
 {
     struct zkl_attempt_options options = {
         .path = lock->path,
@@ -70,7 +70,7 @@ static struct zkl_attempt *new_attempt(zklock *lock, int64_t timeout_ms, bool is
         .is_persistent_parent = lock->is_persistent_parent,
         .is_try = is_try,
         .room = room,
-        .limit_ns = zkl_time_after(zkl_session_now(lock->session), timeout_ms),
+        .limit_ns = limit_ns,
     };
 
     if (lock->on_event && !zkl_notices_reserve(&lock->notices, ZKL_NOTICES_OF_AN_ACQUIRE))
@@ -78,8 +78,7 @@ static struct zkl_attempt *new_attempt(zklock *lock, int64_t timeout_ms, bool is
     return zkl_attempt_new(lock->session, lock, &options);
 }
 
-/* @locks expects the session's mutex */
-static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
+zklock_status zkl_lock_start(zklock *lock, int64_t limit_ns, bool is_try)
 {
     if (lock->is_being_freed || zkl_session_is_closing(lock->session))
         return ZKLOCK_CLOSED;
@@ -89,18 +88,13 @@ static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
         zkl_session_describe(lock->session, lock->detail, sizeof lock->detail);
         return ZKLOCK_DENIED;
     }
-    if (timeout_ms == 0) {
-        /* Not to wait: but the answer of a server that is there takes its time. */
-        is_try = true;
-        timeout_ms = zkl_session_is_connected(lock->session) ? zkl_session_timeout_ms(lock->session) : 0;
-    }
     size_t room = zkl_attempt_room(lock->path, is_try);
     if (!zkl_session_reserve(lock->session, room)) {
         snprintf(lock->detail, sizeof lock->detail,
                  "this session has as many locks as its connection can restore; use another session for more");
         return ZKLOCK_TOO_LARGE;
     }
-    struct zkl_attempt *attempt = new_attempt(lock, timeout_ms, is_try, room);
+    struct zkl_attempt *attempt = new_attempt(lock, limit_ns, is_try, room);
     if (!attempt) {
         zkl_session_unreserve(lock->session, room);
         return ZKLOCK_NO_MEMORY;
@@ -112,6 +106,22 @@ static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
     lock->is_silent = false;
     zkl_attempt_start(lock->attempt);
     return ZKLOCK_OK;
+}
+
+int64_t zkl_lock_limit(zklock_session *session, int64_t timeout_ms)
+{
+    /* Not to wait: but the answer of a server that is there takes its time. */
+    if (timeout_ms == 0 && zkl_session_is_connected(session))
+        timeout_ms = zkl_session_timeout_ms(session);
+    return zkl_time_after(zkl_session_now(session), timeout_ms);
+}
+
+/* @locks expects the session's mutex */
+static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
+{
+    if (lock->multi)
+        return ZKLOCK_BAD_ARGUMENT;
+    return zkl_lock_start(lock, zkl_lock_limit(lock->session, timeout_ms), is_try || timeout_ms == 0);
 }
 
 /* @locks expects the session's mutex, gives it up while waiting */
@@ -180,8 +190,8 @@ zklock_status zklock_cancel(zklock *lock)
 
     if (status != ZKLOCK_OK)
         return status;
-    if (!lock->attempt)
-        return zkl_lock_leave(lock, ZKLOCK_NOT_HELD);
+    if (!lock->attempt || lock->multi)
+        return zkl_lock_leave(lock, lock->multi ? ZKLOCK_BAD_ARGUMENT : ZKLOCK_NOT_HELD);
     if (lock->attempt->result == ZKLOCK_PENDING)
         zkl_attempt_give_up(lock->attempt, ZKL_OUTCOME_CANCELLED);
     if (lock->attempt->result == ZKLOCK_CANCELLED)
@@ -194,11 +204,25 @@ zklock_status zklock_cancel(zklock *lock)
 /* Begins the release. @locks expects the session's mutex */
 static zklock_status let_go(zklock *lock, int64_t timeout_ms)
 {
+    if (lock->multi)
+        return ZKLOCK_BAD_ARGUMENT;
+    return zkl_lock_let_go(lock, zkl_time_after(zkl_session_now(lock->session), timeout_ms));
+}
+
+zklock_status zkl_lock_let_go(zklock *lock, int64_t limit_ns)
+{
     if (!zkl_lock_is_granted(lock) && !zkl_lock_is_lost(lock))
         return ZKLOCK_NOT_HELD;
     bool was_lost = zkl_lock_is_lost(lock) || !zkl_session_has_lease(lock->session);
-    zkl_attempt_release(lock->attempt, zkl_time_after(zkl_session_now(lock->session), timeout_ms));
+    zkl_attempt_release(lock->attempt, limit_ns);
     return was_lost ? ZKLOCK_LOST : ZKLOCK_OK;
+}
+
+zklock_status zkl_attempt_release_status(const struct zkl_attempt *attempt, zklock_status begun)
+{
+    if (attempt->release_result != ZKLOCK_PENDING || !attempt->limit_has_passed)
+        return attempt->release_result;
+    return begun == ZKLOCK_OK ? ZKLOCK_UNCONFIRMED : begun;
 }
 
 zklock_status zklock_release(zklock *lock, int64_t timeout_ms)
@@ -209,17 +233,14 @@ zklock_status zklock_release(zklock *lock, int64_t timeout_ms)
         return status;
     struct zkl_attempt *attempt = lock->attempt;
     status = let_go(lock, timeout_ms);
-    if (status == ZKLOCK_NOT_HELD)
+    if (status != ZKLOCK_OK && status != ZKLOCK_LOST)
         return zkl_lock_leave(lock, status);
     zkl_attempt_ref(attempt);
     lock->releasers++;
-    while (attempt->release_result == ZKLOCK_PENDING && !attempt->limit_has_passed)
+    while (zkl_attempt_release_status(attempt, status) == ZKLOCK_PENDING)
         pthread_cond_wait(&lock->changed, zkl_session_mutex(lock->session));
     lock->releasers--;
-    if (attempt->release_result != ZKLOCK_PENDING)
-        status = attempt->release_result;
-    else if (status == ZKLOCK_OK)
-        status = ZKLOCK_UNCONFIRMED;
+    status = zkl_attempt_release_status(attempt, status);
     zkl_attempt_unref(attempt);
     return zkl_lock_leave(lock, status);
 }

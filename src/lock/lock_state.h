@@ -30,6 +30,9 @@ struct zklock {
     zklock_loss loss;
     unsigned revocations;        /* how often the present contender was asked to let go */
     char detail[256];
+
+    zklock_multi *multi;     /* whose part it is; NULL: its own master */
+    bool is_in_multi_flight; /* `attempt` is the one that its multi takes it by */
 };
 
 /* What every acquire may have to tell: its end, a loss, and that its contender is gone. */
@@ -41,6 +44,16 @@ zklock_status zkl_lock_enter(zklock *lock);
 zklock_status zkl_lock_enter_blocking(zklock *lock);
 /* Returns `status`. @locks gives the session's mutex up */
 zklock_status zkl_lock_leave(zklock *lock, zklock_status status);
+
+/* Begins an acquire that ends at `limit_ns`, unless something speaks against it. @locks expects the session's mutex */
+zklock_status zkl_lock_start(zklock *lock, int64_t limit_ns, bool is_try);
+/* When an acquire with this wait limit ends at the latest. @locks expects the session's mutex */
+int64_t zkl_lock_limit(zklock_session *session, int64_t timeout_ms);
+/* Begins a release: OK, LOST, or NOT_HELD and nothing was begun. @locks expects the session's mutex */
+zklock_status zkl_lock_let_go(zklock *lock, int64_t limit_ns);
+/* What became of it, so far: PENDING before it is certain or its limit has passed. `begun` is what zkl_lock_let_go() said.
+ * @locks expects the session's mutex */
+zklock_status zkl_attempt_release_status(const struct zkl_attempt *attempt, zklock_status begun);
 
 /* Whether the latest attempt holds, by its state alone. @locks expects the session's mutex */
 static inline bool zkl_lock_is_granted(const zklock *lock)

@@ -64,6 +64,10 @@ void zkl_session_join(zklock_session *session, struct zkl_member *member)
 
 void zkl_session_leave(zklock_session *session, struct zkl_member *member)
 {
+    for (struct zkl_walk *walk = session->walk; walk; walk = walk->outer) {
+        if (walk->next == member)
+            walk->next = member->next;
+    }
     if (member->previous)
         member->previous->next = member->next;
     else
@@ -78,14 +82,32 @@ void zkl_session_leave(zklock_session *session, struct zkl_member *member)
         zkl_session_plan(session, 0);
 }
 
+static void begin_walk(zklock_session *session, struct zkl_walk *walk)
+{
+    *walk = (struct zkl_walk){session->members, session->walk};
+    session->walk = walk;
+}
+
+/* The next member; NULL: the walk is over. */
+static struct zkl_member *walk_on(zklock_session *session)
+{
+    struct zkl_member *member = session->walk->next;
+
+    if (member)
+        session->walk->next = member->next;
+    else
+        session->walk = session->walk->outer;
+    return member;
+}
+
 void zkl_session_tell_members(zklock_session *session, enum zkl_link link)
 {
-    struct zkl_member *next;
+    struct zkl_walk walk;
+    struct zkl_member *member;
 
-    for (struct zkl_member *member = session->members; member; member = next) {
-        next = member->next;
+    begin_walk(session, &walk);
+    while ((member = walk_on(session)) != NULL)
         member->class->on_link(member, link);
-    }
 }
 
 void zkl_session_wake_member(zklock_session *session, struct zkl_member *member, int64_t when_ns)
@@ -94,21 +116,18 @@ void zkl_session_wake_member(zklock_session *session, struct zkl_member *member,
     zkl_session_plan(session, when_ns);
 }
 
-static int64_t wake_members(zklock_session *session, int64_t now_ns)
+static void wake_members(zklock_session *session, int64_t now_ns)
 {
-    struct zkl_member *next;
-    int64_t earliest_ns = ZKL_NEVER;
+    struct zkl_walk walk;
+    struct zkl_member *member;
 
-    for (struct zkl_member *member = session->members; member; member = next) {
-        next = member->next;
-        if (member->wake_ns <= now_ns) {
-            member->wake_ns = ZKL_NEVER;
-            member->class->on_time(member, now_ns);
-        } else if (member->wake_ns < earliest_ns) {
-            earliest_ns = member->wake_ns;
-        }
+    begin_walk(session, &walk);
+    while ((member = walk_on(session)) != NULL) {
+        if (member->wake_ns > now_ns)
+            continue;
+        member->wake_ns = ZKL_NEVER;
+        member->class->on_time(member, now_ns);
     }
-    return earliest_ns;
 }
 
 /* ---------------------------------------------------------------- calls */
@@ -201,13 +220,19 @@ void zkl_session_plan(zklock_session *session, int64_t when_ns)
     session->runtime->worker_wake(session->timer, when_ns);
 }
 
-/* The only one here stands at the front for want of a lease, which takes this session longer than a fresh one. */
-static bool holds_up_its_only_member(const zklock_session *session)
+/* The only contender here stands at the front for want of a lease, which takes this session longer than a fresh one. */
+static bool holds_up_its_only_contender(const zklock_session *session)
 {
-    struct zkl_member *member = session->members;
+    int contenders = 0;
 
-    return session->member_count == 1 && session->phase == ZKL_PHASE_CONNECTED && session->lease.lapsed_ns > 0 &&
-           member->class->is_stranded && member->class->is_stranded(member);
+    if (session->phase != ZKL_PHASE_CONNECTED || session->lease.lapsed_ns == 0)
+        return false;
+    for (struct zkl_member *member = session->members; member; member = member->next) {
+        if (!member->class->is_stranded || !member->class->is_stranded(member))
+            return false;
+        contenders += member->class->own_path != NULL;
+    }
+    return contenders == 1;
 }
 
 /* Whether a fresh session would serve better, now that nobody depends on this one. */
@@ -216,7 +241,7 @@ static bool should_renew(const zklock_session *session)
     bool is_of_no_use = session->is_spoilt || session->zombies || session->lease.lapsed_ns > 0 ||
                         zkl_room_is_crowded(session);
 
-    bool is_free = (session->member_count == 0 && is_of_no_use) || holds_up_its_only_member(session);
+    bool is_free = (session->member_count == 0 && is_of_no_use) || holds_up_its_only_contender(session);
 
     return is_free && !session->is_closing && session->handle && session->session_id != 0;
 }

@@ -45,7 +45,8 @@ struct zkl_member_class {
     bool (*is_stranded)(struct zkl_member *member);
 };
 
-/* Whatever needs the session to live: a contender, an inspection. A callback may remove its own member only. */
+/* Whatever needs the session to live: a contender, an inspection. on_link and on_time may remove any member, the others
+ * their own only. */
 struct zkl_member {
     const struct zkl_member_class *class;
     struct zkl_member *next;

@@ -74,6 +74,12 @@ struct zkl_notifier {
     pthread_cond_t idle;     /* a callback has returned, or the queue is empty */
 };
 
+/* A walk over the members, any of which may leave meanwhile. */
+struct zkl_walk {
+    struct zkl_member *next;
+    struct zkl_walk *outer;
+};
+
 struct zklock_session {
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* phase, members, outstanding calls */
@@ -119,6 +125,7 @@ struct zklock_session {
     struct zkl_room room;
 
     struct zkl_member *members; /* the oldest first */
+    struct zkl_walk *walk;      /* the one over the members that is under way, the innermost; NULL: none */
     struct zkl_member *last_member;
     int member_count;
     struct zkl_notifier notifier;

@@ -283,6 +283,26 @@ zklock_test_program(NAME test_lock_modes LABEL server SOURCES test_lock_modes.c 
     observer_sees_each_leader_in_turn
     options_without_a_mode_mean_exclusive)
 
+zklock_test_program(NAME test_multi LABEL server SOURCES test_multi.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
+    eight_free_paths_take_one_round_trip
+    eight_paths_are_released_in_one_flight
+    missing_parents_are_made_for_all
+    nothing_is_kept_beyond_the_first_path_that_is_not_free
+    two_takers_in_each_others_way_both_get_their_turn
+    takers_of_any_two_paths_never_wait_for_each_other
+    readers_of_one_path_share_it
+    result_makes_the_descriptor_readable
+    try_of_a_held_path_leaves_nothing
+    limit_behind_somebody_leaves_nothing
+    cancelled_wait_leaves_nothing
+    freed_objects_leave_nothing
+    closed_session_ends_the_wait
+    loss_of_one_is_the_loss_of_all
+    loss_while_the_rest_is_awaited_begins_anew
+    expiry_while_waiting_begins_anew
+    equal_paths_are_refused
+    parts_are_not_taken_by_themselves)
+
 zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS zklock_test_lock_stage TESTS
     queue_of_a_missing_path_is_empty
     queue_shows_holder_and_waiters_in_order

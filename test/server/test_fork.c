@@ -10,10 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CALLS_MAX = 32, CHILD_LIMIT_S = 10 };
+enum { CALLS_MAX = 48, CHILD_LIMIT_S = 10 };
 
 static struct contender *holder;
 static struct contender *waiter;
+static zklock_multi *multi;
 
 static void start(void)
 {
@@ -22,6 +23,29 @@ static void start(void)
     waiter = contender_new(stage.session, STAGE_PATH);
     contender_hold(holder);
     contender_queue(waiter);
+    CU_ASSERT_EQUAL_FATAL(zklock_multi_new(stage.session, &multi), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(zklock_multi_add(multi, STAGE_PATH "/part", NULL), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(zklock_multi_acquire(multi, STAGE_LIMIT_MS), ZKLOCK_OK);
+}
+
+static int call_several(int *statuses)
+{
+    zklock_multi *another = NULL;
+    int descriptor;
+    int count = 0;
+
+    statuses[count++] = zklock_multi_new(stage.session, &another);
+    statuses[count++] = zklock_multi_add(multi, STAGE_PATH, NULL);
+    statuses[count++] = zklock_multi_try(multi, -1);
+    statuses[count++] = zklock_multi_acquire(multi, -1);
+    statuses[count++] = zklock_multi_acquire_start(multi, -1);
+    statuses[count++] = zklock_multi_result(multi);
+    statuses[count++] = zklock_multi_wait(multi);
+    statuses[count++] = zklock_multi_cancel(multi);
+    statuses[count++] = zklock_multi_release(multi, -1);
+    statuses[count++] = zklock_multi_release_send(multi);
+    statuses[count++] = zklock_multi_fd(multi, &descriptor);
+    return count;
 }
 
 static int call_what_has_a_status(int statuses[CALLS_MAX])
@@ -53,6 +77,7 @@ static int call_what_has_a_status(int statuses[CALLS_MAX])
     statuses[count++] = zklock_queue_read(stage.session, STAGE_PATH, -1, &queue);
     statuses[count++] = zklock_observe(stage.session, STAGE_PATH, 0, -1, &queue);
     statuses[count++] = zklock_wait_free(stage.session, STAGE_PATH, -1);
+    count += call_several(statuses + count);
     statuses[count++] = zklock_session_close(stage.session, -1);
     return count;
 }
@@ -70,6 +95,12 @@ static bool calls_without_status_say_nothing(void)
     is_silent = text[0] == '\0' && detail[0] == '\0' && name[0] == '\0' && !zklock_is_held(holder->lock) &&
                 zklock_remaining_ms(holder->lock) == 0 &&
                 zklock_state_get(holder->lock, &loss) == ZKLOCK_STATE_IDLE;
+    is_silent = is_silent && !zklock_multi_is_held(multi) && zklock_multi_remaining_ms(multi) == 0 &&
+                !zklock_multi_current(multi) && !zklock_multi_lock(multi, STAGE_PATH "/part") &&
+                zklock_multi_state_get(multi, &loss) == ZKLOCK_STATE_IDLE;
+    zklock_multi_detail(multi, text, sizeof(text));
+    zklock_multi_fd_clear(multi);
+    zklock_multi_free(multi);
     zklock_fd_clear(waiter->lock);
     zklock_free(waiter->lock);
     zklock_free(holder->lock);
@@ -154,7 +185,13 @@ static void forks_at_any_moment_leave_no_child_stuck(void)
     CU_ASSERT_TRUE(zklock_is_held(holder->lock));
 }
 
-#define TEST(test) SUITE_TEST_WITH(test, start, stage_end)
+static void end(void)
+{
+    zklock_multi_free(multi);
+    stage_end();
+}
+
+#define TEST(test) SUITE_TEST_WITH(test, start, end)
 
 static const struct suite_test tests[] = {
     TEST(every_call_in_a_forked_child_says_so_at_once),
