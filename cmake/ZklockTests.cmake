@@ -59,5 +59,8 @@ function(zklock_test_program)
     if(ZKLOCK_SANITIZE MATCHES "thread")
         set_tests_properties(${entries} PROPERTIES ENVIRONMENT
             "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test/support/tsan_suppressions.txt")
+    elseif(ZKLOCK_SANITIZE MATCHES "address")
+        set_tests_properties(${entries} PROPERTIES ENVIRONMENT
+            "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test/support/lsan_suppressions.txt:print_suppressions=0")
     endif()
 endfunction()

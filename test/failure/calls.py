@@ -11,7 +11,7 @@ import sys
 
 # A new name here needs a look into its manual: it neither allocates, nor makes a descriptor or a thread.
 HARMLESS = """
-    abort clock_gettime close closedir connect dirfd explicit_bzero fcntl freeaddrinfo fstat gai_strerror geteuid gethostname getpeername
+    abort atoi clock_gettime close closedir connect dirfd explicit_bzero fcntl freeaddrinfo fstat gai_strerror geteuid gethostname getpeername
     getpid getrandom getsockopt gmtime_r inet_pton poll program_invocation_short_name qsort bsearch read readdir snprintf
     sprintf strftime strtol strerror_r timerfd_settime vsnprintf write sigfillset
     pthread_attr_destroy pthread_attr_setdetachstate pthread_attr_setstacksize pthread_cond_broadcast
