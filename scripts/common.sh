@@ -18,6 +18,12 @@ readonly test_packages="clang:clang libclang-rt-14-dev:/usr/share/doc/libclang-r
     default-jdk-headless:javac libcurator-recipes-java:/usr/share/java/curator-recipes.jar golang-go:go
     python3-kazoo:/usr/lib/python3/dist-packages/kazoo valgrind:valgrind
     clang-tidy:clang-tidy cppcheck:cppcheck gcovr:gcovr shellcheck:shellcheck"
+# Servers and clients of other locks. Without their own recommendations: no services, but for those of redis and etcd.
+readonly lab_packages="redis-server:redis-server etcd-server:etcd mariadb-server-core:mariadbd
+    mariadb-client-core:my_print_defaults libzookeeper-java:/usr/share/java/zookeeper.jar default-jre-headless:java
+    libhiredis-dev:/usr/include/hiredis/hiredis.h libmariadb-dev:/usr/include/mariadb/mysql.h
+    libcurl4-openssl-dev:/usr/share/doc/libcurl4-openssl-dev libjansson-dev:/usr/include/jansson.h
+    python3:/usr/bin/python3"
 readonly package_packages="dpkg-dev:dpkg-buildpackage debhelper:dh fakeroot:fakeroot lintian:lintian"
 readonly docker_packages="docker.io:docker docker-compose:docker-compose debootstrap:debootstrap"
 

@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""Makes README.md of page.md, where the words are, and results.json, where the figures are.
+
+usage: page.py            writes lab/README.md
+       page.py --check    fails if that would change anything
+"""
+import json
+import os
+import re
+import sys
+
+import judge
+import table
+from faults import FAULTS
+from worlds import LOCKS
+
+LAB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+CELL = re.compile(r"\{\{(?!table )([\w-]+) ([\w-]+)\}\}")
+
+
+def read(name):
+    with open(os.path.join(LAB, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def unexplained(text):
+    """What is wrong with the words: each cell stands in them once."""
+    wanted = ["%s %s" % (lock.name, fault) for lock in LOCKS for fault, _, _ in FAULTS]
+    found = ["%s %s" % pair for pair in CELL.findall(text)]
+    return ["not explained: " + cell for cell in wanted if cell not in found] + \
+           ["there is no cell " + cell for cell in found if cell not in wanted] + \
+           ["explained twice: " + cell for cell in set(found) if found.count(cell) > 1]
+
+
+def render(text, results):
+    locks = table.names_in(results)
+    tables = {"faults": (["fault"] + locks, table.fault_rows(results, locks)),
+              "costs": (table.COSTS_HEAD, table.costs_rows(results, locks)),
+              "herd": (table.HERD_HEAD, table.herd_rows(results, locks))}
+    for name, (head, rows) in tables.items():
+        text = text.replace("{{table %s}}" % name, table.as_markdown(head, rows))
+    return CELL.sub(lambda match: judge.words(results[match[1]][match[2]]), text)
+
+
+def main(arguments):
+    words, results = read("page.md"), json.loads(read("results.json"))
+    found = unexplained(words)
+    if found:
+        sys.exit("page: page.md: " + "; ".join(found))
+    page = render(words, results)
+    if arguments == ["--check"]:
+        if page != read("README.md"):
+            sys.exit("page: README.md is not what page.md and results.json make; run lab/harness/page.py")
+        return
+    with open(os.path.join(LAB, "README.md"), "w", encoding="utf-8") as file:
+        file.write(page)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
