@@ -1,6 +1,10 @@
 /* What happened, and what the owner wants: each event is one switch over all states. */
 #include "recipe/machine_step.h"
 
+/*
+ * The end of the session brings the same news to a client that was frozen meanwhile, and before that of the end itself:
+ * who waits asks again, and only a session that lives is answered. A holder has no such doubt while its lease runs.
+ */
 void zkl_step_on_own_gone(struct step *step)
 {
     struct zkl_machine *machine = step->machine;
@@ -10,14 +14,14 @@ void zkl_step_on_own_gone(struct step *step)
     case ZKL_SURVEYING:
     case ZKL_WATCHING:
     case ZKL_WAITING:
-        zkl_step_removed(step);
+        zkl_step_on_own_changed(step);
         break;
     case ZKL_HELD:
         /* The writer goes as the reader comes: the transaction's answer will tell. */
         if (machine->is_downgrading)
             break;
         machine->node_is_known = zkl_machine_has_two_names(machine);
-        zkl_step_lose(step, ZKL_OUTCOME_REMOVED);
+        zkl_step_lose(step, step->event->has_lease ? ZKL_OUTCOME_REMOVED : ZKL_OUTCOME_LEASE);
         break;
     case ZKL_LOST:
         machine->node_is_known = zkl_machine_has_two_names(machine);

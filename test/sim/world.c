@@ -327,7 +327,7 @@ void world_apply_late_delete(struct world *world, struct client *client, int slo
         delete_node(world, slot);
 }
 
-/* The end of a session and of all its nodes is one transaction. */
+/* The end of a session and of all its nodes is one transaction. Its own client hears of the nodes before it is cut off. */
 void world_expire(struct world *world, struct client *client)
 {
     uint8_t dying = 0;
@@ -338,7 +338,6 @@ void world_expire(struct world *world, struct client *client)
     client->late_downgrades = 0;
     if (client->link == LINK_UP)
         client->link = LINK_CUT;
-    client->planted = 0;
     for (int token = 0; token < MOST_TOKENS; token++)
         if (client->tokens[token] < MOST_NODES)
             dying |= world->alive & BIT(client->tokens[token]);
@@ -346,6 +345,7 @@ void world_expire(struct world *world, struct client *client)
     for (int slot = 0; slot < MOST_NODES; slot++)
         if (has_bit(dying, slot))
             notify(world, slot, OP_DELETED);
+    client->planted = 0;
 }
 
 void world_cut(struct client *client)

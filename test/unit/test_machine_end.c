@@ -108,6 +108,10 @@ static void each_loss_says_why(void)
     tell(ZKL_EV_OWN_GONE);
     EXPECT_TOLD(ZKL_NOTICE_LOST, ZKL_OUTCOME_REMOVED);
     go_held();
+    has_lease = false;
+    tell(ZKL_EV_OWN_GONE);
+    EXPECT_TOLD(ZKL_NOTICE_LOST, ZKL_OUTCOME_LEASE);
+    go_held();
     tell(ZKL_EV_EXPIRED);
     EXPECT_TOLD(ZKL_NOTICE_LOST, ZKL_OUTCOME_EXPIRED);
     go_held();

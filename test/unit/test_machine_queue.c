@@ -124,6 +124,22 @@ static void waiter_is_not_granted_while_its_own_watch_is_used_up(void)
     EXPECT_TOLD(ZKL_NOTICE_ENDED, ZKL_OUTCOME_REMOVED);
 }
 
+static void waiter_whose_node_is_gone_asks_whether_its_session_lives(void)
+{
+    go_waiting();
+    tell(ZKL_EV_OWN_GONE);
+    EXPECT_STATE(ZKL_WATCHING);
+    EXPECT_ASK(ZKL_ASK_WATCH);
+    answer(ZKL_EV_WATCHED, ZKL_ANSWER_NO_NODE, ZKL_ANSWER_OK);
+    EXPECT_TOLD(ZKL_NOTICE_ENDED, ZKL_OUTCOME_REMOVED);
+    go_waiting();
+    tell(ZKL_EV_OWN_GONE);
+    tell(ZKL_EV_DISCONNECTED);
+    answer(ZKL_EV_WATCHED, ZKL_ANSWER_UNKNOWN, ZKL_ANSWER_UNKNOWN);
+    tell(ZKL_EV_EXPIRED);
+    EXPECT_TOLD(ZKL_NOTICE_REQUEUED, ZKL_OUTCOME_OK);
+}
+
 /* Of two watches that fired while nobody could tell, the one ahead's may be reported first. */
 static void waiter_lists_when_woken_after_a_reconnect(void)
 {
@@ -270,6 +286,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(change_of_the_one_ahead_plants_the_watch_again),
     SUITE_TEST(change_of_the_own_node_during_the_watch_flight_plants_its_watch_again),
     SUITE_TEST(waiter_is_not_granted_while_its_own_watch_is_used_up),
+    SUITE_TEST(waiter_whose_node_is_gone_asks_whether_its_session_lives),
     SUITE_TEST(waiter_lists_when_woken_after_a_reconnect),
     SUITE_TEST(one_ahead_that_cannot_be_read_is_asked_for_by_exists),
     SUITE_TEST(watch_flight_whose_second_answer_was_lost_is_flown_again),
