@@ -17,6 +17,17 @@ find_package_handle_standard_args(ZooKeeper
     VERSION_VAR ZooKeeper_VERSION
     REASON_FAILURE_MESSAGE "install the threaded C client (Debian: libzookeeper-mt-dev)")
 
+# Only said here: the library finds it out anew each time that it is loaded.
+if(ZooKeeper_FOUND AND NOT DEFINED ZooKeeper_HAS_TLS)
+    include(CheckLibraryExists)
+    set(CMAKE_REQUIRED_QUIET ON)
+    check_library_exists("${ZooKeeper_LIBRARY}" zookeeper_init_ssl "" ZooKeeper_HAS_TLS)
+    unset(CMAKE_REQUIRED_QUIET)
+    if(NOT ZooKeeper_HAS_TLS)
+        message(STATUS "This ZooKeeper client library has no TLS: option --tls will be refused")
+    endif()
+endif()
+
 if(ZooKeeper_FOUND AND NOT TARGET ZooKeeper::mt)
     add_library(ZooKeeper::mt UNKNOWN IMPORTED)
     set_target_properties(ZooKeeper::mt PROPERTIES

@@ -89,7 +89,8 @@ extern "C" {
     X(PENDING, 20, "no result yet", true, 70)                                                                 \
     X(INTERNAL, 21, "internal failure", false, 70)                                                            \
     X(CHANGED, 22, "it has changed since it was read", false, 1)                                              \
-    X(NO_UPGRADE, 23, "a shared lock is never made exclusive; release it, then acquire", false, 70)
+    X(NO_UPGRADE, 23, "a shared lock is never made exclusive; release it, then acquire", false, 70)           \
+    X(NO_TLS, 25, "the ZooKeeper client library of this build has no TLS", false, 69)
 
 typedef enum zklock_status {
 #define ZKLOCK_STATUS_ENUM(name, code, text, retriable, exit_status) ZKLOCK_##name = (code),
@@ -166,6 +167,9 @@ typedef struct zklock_session_options {
                                    details or znodes. Over the network they go as they are */
     size_t auth_size;           /* in bytes; at most 65536 */
     zklock_acl acl;             /* of what is made; default ZKLOCK_ACL_OPEN; anything else needs credentials */
+    const char *tls;            /* "CA[,CERTIFICATE,KEY[,PASSWORD]]": files in PEM that the ZooKeeper client library is
+                                   to encrypt with, by its own rules; copied. NULL (default): in the clear. Only where
+                                   that library can: see zklock_has_tls() */
 } zklock_session_options;
 
 /* Fills in the defaults, `size` bytes of them: the caller's sizeof(zklock_session_options), whatever the library's is.
@@ -188,11 +192,15 @@ static inline void zklock_session_options_init(zklock_session_options *options)
  *            digest is the right one, servers do not say: it shows when a right is missing.
  * threads    any. Starts two threads, and the ZooKeeper client's two; all signals are blocked in them.
  * returns    ZKLOCK_OK; ZKLOCK_BAD_ARGUMENT (see zklock_servers_check() for what is wrong with a server list);
- *            ZKLOCK_NO_MEMORY, ZKLOCK_SYSTEM: later, perhaps.
+ *            ZKLOCK_NO_TLS: asked for, but see zklock_has_tls(); ZKLOCK_NO_MEMORY, ZKLOCK_SYSTEM: later, perhaps.
  * since      0.1
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_open(const zklock_session_options *options,
                                                                zklock_session **out_session);
+
+/* Whether the ZooKeeper client library that this program runs with can encrypt. Debian 12's cannot; a tunnel can, see the
+ * manual. Does not block; any thread. */
+ZKLOCK_API bool zklock_has_tls(void);
 
 /*
  * Closes a session: ends waits with ZKLOCK_CLOSED, deletes the session's contenders, ends it at the server.

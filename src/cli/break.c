@@ -19,6 +19,7 @@ static const char break_help[] =
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
+    "      --tls CA[,CERT,KEY]     encrypt, if the client library can; or ZKLOCK_TLS\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 it is gone, now or already; 1 it was written meanwhile: nothing\n"
     "was done; 64 usage; 69 no server; 77 denied.\n";
@@ -31,6 +32,7 @@ static const char revoke_help[] =
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
+    "      --tls CA[,CERT,KEY]     encrypt, if the client library can; or ZKLOCK_TLS\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 asked; 1 nobody holds it; 64 usage; 69 no server; 77 denied.\n"
     "Then: zklock wait -w 30 PATH\n";

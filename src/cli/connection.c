@@ -25,6 +25,7 @@ static int open_session(const struct common_options *options, const char *label,
     session_options.lease = (zklock_lease)options->lease;
     session_options.label = label;
     session_options.acl = (zklock_acl)options->acl;
+    session_options.tls = options->tls;
     if (auth->size > 0) {
         session_options.auth_scheme = auth->scheme;
         session_options.auth = auth->credentials;

@@ -21,6 +21,7 @@ static const char help[] =
     "      --counter PATH      default: the lock's PATH with -counter at its end\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
+    "      --tls CA[,CERT,KEY]     encrypt, if the client library can; or ZKLOCK_TLS\n"
     "      --lease strict|standalone|cheap      --tick-time MS  of the servers\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 all is right; 1 updates were lost, two were inside at once, or a\n"

@@ -43,6 +43,7 @@ void common_options_rules(struct common_options *options, struct option_rule out
         {"lease", 0, OPTION_CHOICE, &options->lease, {0, 0}, leases},
         {"tick-time", 0, OPTION_INTEGER, &options->tick_time_ms, {1, 600000}, NULL},
         {"auth-file", 0, OPTION_TEXT, &options->auth_file, {0, 0}, NULL},
+        {"tls", 0, OPTION_TEXT, &options->tls, {0, 0}, NULL},
         {"verbose", 'v', OPTION_REPEATS, &options->verbosity, {0, 0}, NULL},
         {"quiet", 'q', OPTION_FLAG, &options->is_quiet, {0, 0}, NULL},
         {"help", 'h', OPTION_HELP, NULL, {0, 0}, NULL},
@@ -237,6 +238,16 @@ static bool settle_credentials(const char *subcommand, struct common_options *co
     return false;
 }
 
+static bool settle_tls(const char *subcommand, struct common_options *common)
+{
+    take_environment("ZKLOCK_TLS", &common->tls);
+    if (!common->tls || zklock_has_tls())
+        return true;
+    message_usage("%s: option --tls: this build cannot encrypt, as its ZooKeeper client library has no TLS; "
+                  "use a tunnel, see zklock(1)", subcommand);
+    return false;
+}
+
 static bool settle_servers(const char *subcommand, struct common_options *common)
 {
     const char *from = common->servers ? "option -S, --servers" : "environment variable ZKLOCK_SERVERS";
@@ -257,7 +268,8 @@ bool common_options_settle(const char *subcommand, struct common_options *option
         message_set_level(MESSAGE_DEBUG);
     else
         message_set_level(options->verbosity ? MESSAGE_VERBOSE : MESSAGE_NORMAL);
-    return settle_servers(subcommand, options) && settle_credentials(subcommand, options);
+    return settle_servers(subcommand, options) && settle_credentials(subcommand, options) &&
+           settle_tls(subcommand, options);
 }
 
 enum options_result options_read(int argc, char **argv, const struct option_rule *rules,

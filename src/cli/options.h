@@ -64,11 +64,12 @@ struct common_options {
     int lease;
     int acl;
     const char *auth_file;      /* NULL: no credentials */
+    const char *tls;            /* NULL: in the clear */
     int verbosity;
     bool is_quiet;
 };
 
-enum { COMMON_RULES = 11 };
+enum { COMMON_RULES = 12 };
 
 void common_options_init(struct common_options *options);
 void common_options_rules(struct common_options *options, struct option_rule out_rules[COMMON_RULES]);

@@ -17,6 +17,7 @@ static const char help[] =
     "                              there is no terminal: a line for every change\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
+    "      --tls CA[,CERT,KEY]     encrypt, if the client library can; or ZKLOCK_TLS\n"
     "  -v, --verbose   what the server granted, and the names of the znodes\n"
     "  -q, --quiet   -h, --help   -V, --version\n"
     "A queue is the moment's: by the time that you read it, it may be another.\n"

@@ -20,6 +20,7 @@ static const char help[] =
     "  -w, --wait SECS             give up after so long, connecting included\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
+    "      --tls CA[,CERT,KEY]     encrypt, if the client library can; or ZKLOCK_TLS\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 nobody holds it; 1 somebody still did at the limit; 64 usage;\n"
     "69 no server; 77 denied.\n";

@@ -236,6 +236,7 @@ static zklock_status open_handle(zklock_session *session)
             .timeout_ms = session->asked_timeout_ms,
             .credentials = &session->credentials,
             .acl = session->acl,
+            .tls = session->tls,
             .sink = &sink,
             .ctx = handle,
         };

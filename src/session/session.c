@@ -31,6 +31,7 @@ static void destroy(zklock_session *session)
     free(session->addresses);
     free(session->label);
     zkl_credentials_clear(&session->credentials);
+    free(session->tls);
     free(session);
 }
 

@@ -86,7 +86,8 @@ static zklock_status fill(zklock_session *session, const zklock_session_options 
     session->acl = options->acl;
     name_user(session);
     session->label = strdup(label);
-    if (!session->label ||
+    session->tls = options->tls ? strdup(options->tls) : NULL;
+    if (!session->label || (options->tls && !session->tls) ||
         !zkl_credentials_copy(&session->credentials, options->auth_scheme, options->auth, options->auth_size))
         return ZKLOCK_NO_MEMORY;
     return zkl_servers_parse(servers, &session->servers, NULL, 0);
@@ -112,6 +113,8 @@ zklock_status zkl_session_open_with(const zklock_session_options *given, struct 
         return ZKLOCK_BAD_ARGUMENT;
     if (!out_session || !options_are_valid(&options))
         return ZKLOCK_BAD_ARGUMENT;
+    if (options.tls && !(driver->has_tls && driver->has_tls()))
+        return ZKLOCK_NO_TLS;
     zklock_session *session = calloc(1, sizeof *session);
     if (!session)
         return ZKLOCK_NO_MEMORY;
@@ -142,6 +145,11 @@ zklock_status zkl_session_open_with(const zklock_session_options *given, struct 
 zklock_status zklock_session_open(const zklock_session_options *options, zklock_session **out_session)
 {
     return zkl_session_open_with(options, zkl_runtime_posix(), zkl_store_driver_zookeeper(), out_session);
+}
+
+bool zklock_has_tls(void)
+{
+    return zkl_store_driver_zookeeper()->has_tls();
 }
 
 /* ---------------------------------------------------------------- waiting */

@@ -93,6 +93,7 @@ struct zklock_session {
     char user[256];
     struct zkl_credentials credentials;
     zklock_acl acl;
+    char *tls; /* NULL: in the clear */
     unsigned asked_timeout_ms;
     enum zkl_lease_rule rule;
     int64_t tick_ns;

@@ -111,12 +111,14 @@ struct zkl_store_options {
     const zklock_session_key *key; /* of the session to go on with; NULL: a fresh one. Needed during open() only */
     const struct zkl_credentials *credentials; /* copied; NULL or empty: none */
     zklock_acl acl;            /* of what is created */
+    const char *tls;           /* files, as in zklock_session_options; NULL: in the clear. Needed during open() only */
     const struct zkl_store_sink *sink;
     void *ctx;
 };
 
 /* A way to make stores. One for the product, one a simulated world. */
 struct zkl_store_driver {
+    bool (*has_tls)(void); /* whether open() knows what to do with `tls`; NULL: it does not */
     /* Begins to connect. Does not block; callbacks may run before it returns. @locks any may be held */
     zklock_status (*open)(struct zkl_store_driver *driver, const struct zkl_store_options *options,
                           struct zkl_store **out_store);

@@ -84,6 +84,11 @@ void zkl_zk_store_watch(zhandle_t *handle, int type, int state, const char *path
 
 /* ---- opening and closing */
 
+/* Only in client libraries that were built with TLS: what is weak is NULL elsewhere, and found at run time if that library
+ * is replaced by one that has it. Some headers declare it in some builds alone, always like this. */
+extern zhandle_t *zookeeper_init_ssl(const char *host, const char *files, watcher_fn watch, int timeout_ms,
+                                     const clientid_t *id, void *context, int flags) __attribute__((weak));
+
 /*
  * libzookeeper may hold its own locks here, or be in the middle of a call of ours. At its default level it says
  * nothing that on_state() and the probe do not say better.
@@ -120,6 +125,17 @@ static char *format_for_client(const char *addresses, int count)
     return list;
 }
 
+static zhandle_t *init_encrypted(struct zkl_store *store, const char *list, const struct zkl_store_options *options,
+                                 const clientid_t *id)
+{
+    zhandle_t *handle = zookeeper_init_ssl(list, options->tls, zkl_zk_store_watch, (int)options->timeout_ms, id, store,
+                                           ZOO_NO_LOG_CLIENTENV);
+
+    if (handle)
+        zoo_set_log_callback(handle, discard_log);
+    return handle;
+}
+
 /* The threads of a handle inherit the mask of their creator. */
 static zhandle_t *init_with_signals_blocked(struct zkl_store *store, const char *list,
                                             const struct zkl_store_options *options)
@@ -136,8 +152,11 @@ static zhandle_t *init_with_signals_blocked(struct zkl_store *store, const char 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     errno = 0;
-    handle = zookeeper_init2(list, zkl_zk_store_watch, (int)options->timeout_ms, options->key ? &id : NULL, store,
-                             ZOO_NO_LOG_CLIENTENV, discard_log);
+    if (options->tls)
+        handle = init_encrypted(store, list, options, options->key ? &id : NULL);
+    else
+        handle = zookeeper_init2(list, zkl_zk_store_watch, (int)options->timeout_ms, options->key ? &id : NULL, store,
+                                 ZOO_NO_LOG_CLIENTENV, discard_log);
     failure = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = failure;
@@ -275,9 +294,15 @@ static void probe(struct zkl_store_driver *driver, const char *addresses, int li
     zkl_probe_addresses(addresses, limit_ms, detail, detail_size);
 }
 
+static bool has_tls(void)
+{
+    return zookeeper_init_ssl != NULL;
+}
+
 struct zkl_store_driver *zkl_store_driver_zookeeper(void)
 {
     static struct zkl_store_driver driver = {
+        .has_tls = has_tls,
         .open = open_store,
         .submit = zkl_zk_store_submit,
         .key = read_key,

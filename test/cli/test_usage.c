@@ -1,6 +1,7 @@
 /* Wrong command lines, and the help: no server is needed for either. */
 #include "cli_stage.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* One line on standard error that contains `expected`, nothing on standard output, status 64. */
@@ -149,6 +150,17 @@ static int longest_line(const char *text)
     return longest;
 }
 
+static void encryption_is_refused_where_the_client_library_cannot(void)
+{
+    if (CLIENT_LIBRARY_HAS_TLS)
+        return;
+    EXPECT("exec: option --tls: this build cannot encrypt", "exec", "--tls", "ca.pem", "/l", "--", "true");
+    EXPECT("status: option --tls: this build cannot encrypt", "status", "--tls", "ca.pem", "/l");
+    CU_ASSERT_EQUAL(setenv("ZKLOCK_TLS", "ca.pem", 1), 0);
+    EXPECT("use a tunnel, see zklock(1)", "wait", "/l");
+    unsetenv("ZKLOCK_TLS");
+}
+
 static void expect_help(const char *subcommand)
 {
     struct process *process =
@@ -202,6 +214,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(unknown_options_are_refused, NULL, stage_tear_down),
     SUITE_TEST_WITH(options_to_come_are_refused, NULL, stage_tear_down),
     SUITE_TEST_WITH(usage_errors_are_told_under_quiet_too, NULL, stage_tear_down),
+    SUITE_TEST_WITH(encryption_is_refused_where_the_client_library_cannot, NULL, stage_tear_down),
     SUITE_TEST_WITH(help_fits_a_screen, NULL, stage_tear_down),
     SUITE_TEST_WITH(version_is_printed, NULL, stage_tear_down),
     SUITE_END

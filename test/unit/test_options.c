@@ -136,6 +136,12 @@ static void sizes_that_never_were_are_refused(void)
     CU_ASSERT_EQUAL(try_lock(OLD_LOCK_SIZE - 1), ZKLOCK_BAD_ARGUMENT);
 }
 
+static void encryption_is_refused_where_the_client_library_cannot(void)
+{
+    of_session.tls = "ca.pem,client.pem,key.pem";
+    CU_ASSERT_EQUAL(try_session(), zklock_has_tls() ? ZKLOCK_OK : ZKLOCK_NO_TLS);
+}
+
 static void rights_for_the_creator_need_credentials(void)
 {
     of_session.acl = ZKLOCK_ACL_CREATOR;
@@ -195,6 +201,7 @@ static const struct suite_test tests[] = {
     TEST(defaults_are_written_as_far_as_the_caller_knows),
     TEST(sizes_that_never_were_are_refused),
     TEST(rights_for_the_creator_need_credentials),
+    TEST(encryption_is_refused_where_the_client_library_cannot),
     TEST(credentials_that_cannot_be_are_refused),
     TEST(copies_of_credentials_are_wiped),
     TEST(control_characters_are_tamed),

@@ -3,7 +3,7 @@
 _zklock()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} subcommand=${COMP_WORDS[1]}
-    local common="--servers --session-timeout --connect-timeout --lease --tick-time --auth-file --verbose --quiet --help --version"
+    local common="--servers --session-timeout --connect-timeout --lease --tick-time --auth-file --tls --verbose --quiet --help --version"
     local own words i
     COMPREPLY=()
 
@@ -32,7 +32,7 @@ _zklock()
     --stop-signal|--revoke-signal)
         mapfile -t COMPREPLY < <(compgen -W "TERM INT HUP QUIT USR1 USR2 KILL" -- "$cur"); return ;;
     --acl) mapfile -t COMPREPLY < <(compgen -W "open creator creator-read" -- "$cur"); return ;;
-    --auth-file) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    --auth-file | --tls) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
     --dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     esac
     case $subcommand in
