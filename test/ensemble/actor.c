@@ -143,6 +143,12 @@ bool actor_has_told(struct actor *actor, const char *word)
     return find_line(actor->story, &start, word, NULL);
 }
 
+void actor_ask(struct actor *actor, const char *line)
+{
+    if (dprintf(actor->input, "%s\n", line) < 0)
+        suite_abandon("process %d reads no more: %s", actor->pid, strerror(errno));
+}
+
 void actor_end_input(struct actor *actor)
 {
     if (actor->input >= 0)

@@ -24,6 +24,8 @@ bool actor_wait_line(struct actor *actor, const char *word, int timeout_ms, char
 /* Whether a line that begins with this word has come among all those that are there now. Nothing is read over. */
 bool actor_has_told(struct actor *actor, const char *word);
 
+/* Gives it a line to read. */
+void actor_ask(struct actor *actor, const char *line);
 void actor_end_input(struct actor *actor);
 void actor_kill(struct actor *actor);
 /* Exit status, 128 + n when signal n ended it, -1 when it still runs at the end of the time. */

@@ -195,6 +195,11 @@ const char *compose_bridge_hosts(const struct compose *compose)
     return compose->bridge_hosts;
 }
 
+const char *compose_address(const struct compose *compose, int index)
+{
+    return compose->address[index];
+}
+
 const char *compose_bridge(const struct compose *compose)
 {
     return compose->bridge;
@@ -261,6 +266,35 @@ void compose_server_reconnect(struct compose *compose, int index)
     snprintf(alias, sizeof(alias), "zk%d", index + 1);
     tool_must("docker", "network", "connect", "--alias", alias, compose->network, compose->container[index]);
     require_old_address(compose, index);
+}
+
+/* Runs iptables in the server's network stack. */
+#define filter_packets(pid, ...) tool_must("nsenter", "--target", pid, "--net", "--", "iptables", __VA_ARGS__)
+
+static void ask_process(const struct compose *compose, int index, char *out_pid, size_t size)
+{
+    tool_ask(out_pid, size, "docker", "inspect", "-f", "{{.State.Pid}}", compose->container[index]);
+}
+
+void compose_server_cut(struct compose *compose, int index)
+{
+    char pid[16];
+
+    ask_process(compose, index, pid, sizeof(pid));
+    for (int other = 0; other < COMPOSE_SIZE; other++) {
+        if (other == index)
+            continue;
+        filter_packets(pid, "-A", "INPUT", "--source", compose->address[other], "-j", "DROP");
+        filter_packets(pid, "-A", "OUTPUT", "--destination", compose->address[other], "-j", "DROP");
+    }
+}
+
+void compose_server_heal(struct compose *compose, int index)
+{
+    char pid[16];
+
+    ask_process(compose, index, pid, sizeof(pid));
+    filter_packets(pid, "-F");
 }
 
 /* --------------------------------------------------------------------------------------------- who leads */

@@ -24,6 +24,8 @@ void compose_free(struct compose *compose);
 const char *compose_hosts(const struct compose *compose);
 /* The servers' own addresses on the bridge, for hosts that are joined to it. */
 const char *compose_bridge_hosts(const struct compose *compose);
+/* One server's own address, without a port. */
+const char *compose_address(const struct compose *compose, int index);
 /* The bridge's interface on this machine, and its subnet ("172.18.0.0/16"). */
 const char *compose_bridge(const struct compose *compose);
 const char *compose_subnet(const struct compose *compose);
@@ -37,6 +39,9 @@ void compose_server_resume(struct compose *compose, int index);
 /* Takes it off the bridge and puts it back, with its name and address. */
 void compose_server_disconnect(struct compose *compose, int index);
 void compose_server_reconnect(struct compose *compose, int index);
+/* Nothing passes any more between it and the other servers, in silence; clients still reach it. And all passes again. */
+void compose_server_cut(struct compose *compose, int index);
+void compose_server_heal(struct compose *compose, int index);
 
 /* What Docker's health check of this server would find now. */
 bool compose_server_is_healthy(const struct compose *compose, int index);

@@ -4,8 +4,8 @@
  *
  * contender HOSTS SESSION_TIMEOUT_MS PATH hold
  *     takes the lock once and tells its story on standard output, a line an event with the time on CLOCK_BOOTTIME in
- *     nanoseconds: held TIME TOKEN, suspended TIME, resumed TIME, lost TIME. Lets go at the end of its input and
- *     says: released TIME STATUS.
+ *     nanoseconds: held TIME TOKEN, suspended TIME, resumed TIME, lost TIME. Each line that it is given asks whether it
+ *     still holds: yes TIME, no TIME. Lets go at the end of its input and says: released TIME STATUS.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,11 +123,14 @@ static void tell(zklock *lock, const zklock_event *event, void *arg)
 static void hold_until_end_of_input(zklock *lock)
 {
     zklock_status status = zklock_acquire(lock, -1);
+    int character;
 
     if (status != ZKLOCK_OK)
         give_up(status, lock);
-    while (getchar() != EOF)
-        continue;
+    while ((character = getchar()) != EOF) {
+        if (character == '\n')
+            say(zklock_is_held(lock) ? "yes" : "no", "");
+    }
     say("released", zklock_status_name(zklock_release(lock, 5000)));
 }
 

@@ -113,8 +113,18 @@ const char *host_entry(const struct host *host)
 
 void host_cut(struct host *host)
 {
-    tool_must("nsenter", host->entry, "--", "iptables", "-I", "INPUT", "-j", "DROP");
+    host_deafen(host);
+    host_mute(host);
+}
+
+void host_mute(struct host *host)
+{
     tool_must("nsenter", host->entry, "--", "iptables", "-I", "OUTPUT", "-j", "DROP");
+}
+
+void host_deafen(struct host *host)
+{
+    tool_must("nsenter", host->entry, "--", "iptables", "-I", "INPUT", "-j", "DROP");
 }
 
 void host_heal(struct host *host)

@@ -18,8 +18,10 @@ void host_free(struct host *host);
 /* A program runs there as: nsenter ENTRY -- PROGRAM... */
 const char *host_entry(const struct host *host);
 
-/* Every packet from and to it vanishes, in silence; and arrives again. */
+/* Every packet from and to it vanishes, in silence; only those from it; only those to it. And all arrive again. */
 void host_cut(struct host *host);
+void host_mute(struct host *host);
+void host_deafen(struct host *host);
 void host_heal(struct host *host);
 
 #endif

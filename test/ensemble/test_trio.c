@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,6 +264,27 @@ static void cut_off_holder_is_told_before_the_next_holds(void)
     host_free(host);
 }
 
+/* C30: it was asked while it stood still, so that nothing can have told it before the answer. */
+static void thawed_holder_says_no_at_the_first_question(void)
+{
+    struct actor *holder = start_holder(2000), *next;
+
+    CU_ASSERT_TRUE_FATAL(actor_wait_line(holder, "held", SOON_MS, NULL));
+    actor_ask(holder, "?");
+    CU_ASSERT_TRUE(actor_wait_line(holder, "yes", SOON_MS, NULL));
+    next = start_holder(4000);
+    kill(actor_pid(holder), SIGSTOP);
+    CU_ASSERT_TRUE_FATAL(actor_wait_line(next, "held", SOON_MS, NULL));
+    actor_ask(holder, "?");
+    kill(actor_pid(holder), SIGCONT);
+    CU_ASSERT_TRUE(actor_wait_line(holder, "no", SOON_MS, NULL));
+    CU_ASSERT_TRUE(actor_wait_line(holder, "lost", SOON_MS, NULL) || actor_has_told(holder, "lost"));
+    actor_end_input(holder);
+    CU_ASSERT_EQUAL(actor_wait_end(holder, SOON_MS), 0);
+    actor_free(holder);
+    actor_free(next);
+}
+
 static void cut_off_command_is_stopped_before_the_next_starts(void)
 {
     struct host *host = start_host(1);
@@ -387,6 +409,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(queue_survives_restarts_of_the_leader, start_trio, free_trio),
     SUITE_TEST_WITH(two_hosts_lose_nothing_while_a_server_is_restarted, start_trio, free_trio),
     SUITE_TEST_WITH(cut_off_holder_is_told_before_the_next_holds, start_trio, free_trio),
+    SUITE_TEST_WITH(thawed_holder_says_no_at_the_first_question, start_trio, free_trio),
     SUITE_TEST_WITH(cut_off_command_is_stopped_before_the_next_starts, start_trio, free_trio),
     SUITE_TEST_WITH(lock_of_a_killed_command_passes_to_another_host_when_its_job_is_gone, start_trio, free_trio),
     SUITE_END

@@ -15,7 +15,7 @@ zklock_test_program(NAME test_lock_cost LABEL server SOURCES test_lock_cost.c LI
     next_in_line_is_granted_without_a_request
     deeper_waiter_lists_once_when_woken
     release_wakes_one_of_eight_sessions
-    release_wakes_one_of_two_hundred_waiters)
+    release_wakes_one_of_a_thousand_waiters)
 
 zklock_test_program(NAME test_lock_limit LABEL server SOURCES test_lock_limit.c LIBS zklock_test_lock_stage TESTS
     try_of_a_free_lock_holds_it
@@ -157,7 +157,7 @@ zklock_test_program(NAME test_session LABEL server SOURCES test_session.c LIBS z
     close_ends_a_blocking_acquire
     close_of_many_contenders_leaves_nothing
     close_before_the_first_connection_ends_at_once
-    fifty_open_close_cycles_on_two_threads_are_harmless)
+    two_hundred_open_close_cycles_on_two_threads_are_harmless)
 
 zklock_test_program(NAME test_lock_names LABEL server SOURCES test_lock_names.c
     LIBS zklock_test_lock_stage zklock_test_odd_resolver zklock_test_odd_clock TIMEOUT 300 TESTS
