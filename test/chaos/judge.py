@@ -7,8 +7,9 @@ from records import SECOND, Records
 SERVED_S = 60       # from the mending of a storm until everybody who waited then has an answer
 CLEAN_S = 30        # from rest until the directories are empty and no watch is left
 THAW_S = 2          # for a command's keeper to end what ran on after a freeze
-FIFO_S = 2          # who asks so much later stands behind
+FIFO_S = 3          # who asks so much later stands behind
 TOLD_S = 11         # a session timeout and a second: when a deleted contender's owner is out at the latest
+AFTERMATH_S = 12    # the longest session timeout and two ticks
 GROWTH_KB = 1024
 
 # What an acquire may end with. REMOVED is for those whose contender the nemesis deleted.
@@ -173,7 +174,7 @@ class Judge:
         for mended, end in self.records.calm():
             for ask in self.records.asks:
                 if ask.asked < mended and (ask.outcome() is None or ask.outcome() > mended) and not ask.is_killed:
-                    served = ask.outcome() or end
+                    served = min(ask.outcome() or end, end)
                     worst = max(worst, served - mended)
                     if served - mended > SERVED_S * SECOND or (ask.outcome() is None and end == self.records.span()[1]):
                         self.object("%s waits for %s since %.3f s, %.1f s after the last fault", ask.member, ask.lock,
@@ -181,13 +182,14 @@ class Judge:
         self.figures["longest wait after the last fault of a storm"] = worst / SECOND
 
     def judge_order(self):
-        """In a calm time, who asked clearly earlier is served earlier."""
+        """In a calm time, who asked clearly earlier is served earlier, if its connection was there."""
         breaches = pairs = 0
         for begin, end in self.records.calm():
             asks = [ask for ask in self.records.asks if begin <= ask.asked and ask.held and ask.held <= end]
             for first in asks:
                 for second in asks:
-                    if first.is_command or first.lock != second.lock or "exclusive" not in (first.mode, second.mode) \
+                    if not first.is_connected_since(begin) or first.is_requeued or first.lock != second.lock \
+                            or "exclusive" not in (first.mode, second.mode) \
                             or second.asked < first.asked + FIFO_S * SECOND:
                         continue
                     pairs += 1
@@ -197,6 +199,10 @@ class Judge:
                                     (second.asked - first.asked) / SECOND, second.member)
         self.figures.update({"pairs in order": pairs - breaches, "pairs out of order": breaches})
 
+    def aftermath(self, begin):
+        """Who was killed or cut off before stands in the queue until its session has ended."""
+        return AFTERMATH_S * SECOND if begin > self.records.span()[0] else 0
+
     def judge_handovers(self):
         """From one holder's leaving to the next one's beginning, where that one waited already; in calm times."""
         handovers = []
@@ -204,7 +210,7 @@ class Judge:
             holds = sorted((ask for ask in self.records.asks if ask.lock == lock and ask.held and ask.left),
                            key=lambda ask: ask.held)
             for begin, end in self.records.calm():
-                calm = [ask for ask in holds if begin <= ask.held and ask.left <= end]
+                calm = [ask for ask in holds if begin + self.aftermath(begin) <= ask.held and ask.left <= end]
                 for index, ask in enumerate(calm):
                     free = max((earlier.left for earlier in calm[max(0, index - 20):index]
                                 if "exclusive" in (earlier.mode, ask.mode)), default=None)
@@ -240,7 +246,7 @@ class Judge:
                                 self.seconds(line[1]))
         growth = [grown for samples in self.records.samples.values() if (grown := self.growth_of(samples)) is not None]
         at_rest = list((self.records.remains or {}).get("at_rest", {}).values())
-        self.figures["most growth of a process in kB"] = max(growth, default=0)
+        self.figures["most growth of a process in kB"] = round(max(growth, default=0))
         self.figures["threads at rest"] = sorted({figures[1] for figures in at_rest})
         self.figures["descriptors at rest"] = sorted({figures[2] for figures in at_rest})
         if max(growth, default=0) > GROWTH_KB:

@@ -73,7 +73,10 @@ PLANTED = {
                             "1 waiters were told"),
     "waiter who is not served": (planted(**{"a-program_story": ["asks 6.0 north exclusive -1"]}), "waits for north"),
     "order":
-        (planted(**{"b-program_story": ["asks 6.6 north exclusive -1"] + CLEAN["b-program.story"][1:]}), "held later"),
+        (planted(**{"b-program_story": ["asks 6.6 east exclusive 0", "held 6.7 east exclusive 1",
+                                        "left 6.8 east exclusive 1", "released 6.81 east exclusive ZKLOCK_OK",
+                                        "asks 6.9 north exclusive -1"] + CLEAN["b-program.story"][1:],
+                    "a-program_story": ["asks 9.95 north exclusive -1"] + STORY[1:]}), "held later"),
     "contender left": (planted(remains=[{**CLEAN["remains"][0], "children": ["/chaos/north/x"]}]), "left behind"),
     "watch left": (planted(remains=[{**CLEAN["remains"][0], "watches": [0, 1, 0]}]), "watches left"),
     "no rest": (planted(remains=[{**CLEAN["remains"][0], "restless": ["a-program"]}]), "never came to rest"),

@@ -26,7 +26,13 @@ class Ask:
         self.member, self.is_command, self.lock, self.mode = member, is_command, lock, mode
         self.asked, self.limit = time, limit
         self.held = self.left = self.ended = self.token = self.status = None
-        self.is_killed = False
+        self.is_killed = self.is_requeued = False
+        self.previous = None        # of the same program
+
+    def is_connected_since(self, begin):
+        """A command connects anew each time."""
+        before = None if self.is_command else self.previous
+        return before is not None and before.held is not None and before.held >= begin
 
     def outcome(self):
         return self.held or self.ended
@@ -104,7 +110,8 @@ class Records:
         """Fits a line of a story to the ask that it is about, and returns that."""
         word, time = words[0], words[1]
         if word == "asks":
-            ask = Ask(name, is_command, time, words[2], words[3], int(words[4]))
+            ask, previous = Ask(name, is_command, time, words[2], words[3], int(words[4])), ask
+            ask.previous = previous
             self.asks.append(ask)
         elif word == "held":
             ask.held, ask.token = time, int(words[4])
@@ -114,6 +121,8 @@ class Records:
             ask.ended, ask.status = time, words[4]
         elif word == "exit":
             ask.ended, ask.status = time, int(words[4])
+        elif word == "requeued" and ask:
+            ask.is_requeued = True
         elif word == "killed" and ask and not ask.ended:
             ask.is_killed = True
         elif word == "gone" and ask and not ask.ended:

@@ -75,7 +75,8 @@ class Recovery:
 
 def table(records):
     lines = ["| fault | times | it lasted | a wanted lock was nobody's for | longest | holders told of a loss "
-             "| waiters who queued again | all served after its end | longest |", "|---|---|---|---|---|---|---|---|---|"]
+             "| waiters who queued again | all served after its end | longest |",
+             "|---|---|---|---|---|---|---|---|---|"]
     lines += ["| `%s` | %d | %.1f s | %.2f s | %.2f s | %d | %d | %.2f s | %.2f s |" % row
               for row in Recovery(records).rows()]
     return "\n".join(lines) + "\n"
