@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { START_TIMEOUT_MS = 90000, ANSWER_TIMEOUT_MS = 1000 };
+enum { START_TIMEOUT_MS = 240000, ANSWER_TIMEOUT_MS = 1000 };
 
 struct compose {
     char project[64];
