@@ -3,6 +3,7 @@
 #define ZKLOCK_LAB_LOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum lab_result {
@@ -46,6 +47,8 @@ void lab_count_look(void);
 /* Here the experiment may kill or stop the process. */
 void lab_point(const char *name);
 
+/* Zeroed; the end of the process where there is no memory. */
+void *lab_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 int64_t lab_now_ms(void);
 void lab_sleep_ms(int64_t duration_ms);
 /* 32 hexadecimal digits that nobody else has, and a NUL. */

@@ -5,6 +5,7 @@ import copy
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -112,7 +113,7 @@ class Run:
             locks = [lock for lock in self.locks if lock.family == family]
             groups += [locks[first:first + GROUP_SIZE] for first in range(0, len(locks), GROUP_SIZE)]
         barrier = threading.Barrier(len(groups))
-        threads = [threading.Thread(target=self.run_group, args=(group, barrier)) for group in groups]
+        threads = [threading.Thread(target=self.run_group, args=(group, barrier), daemon=True) for group in groups]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -141,10 +142,16 @@ def main():
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
     locks, faults = choose(arguments.words)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     place = Place(arguments)
     begin = time.monotonic()
     run = Run(place, locks, faults)
-    run.run()
+    try:
+        run.run()
+    except (KeyboardInterrupt, SystemExit):
+        # What was started ends with its thread.
+        shutil.rmtree(place.directory, ignore_errors=True)
+        raise
     put_results(os.path.join(arguments.out, "results.json"), run.results)
     print_tables(run.results)
     print("lab: %d cells in %.0f s; figures and pictures in %s" % (

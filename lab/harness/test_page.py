@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """The page's words must name each cell once, and a run that shows something else than the page is a difference."""
+import json
 import unittest
 
+import judge
 import page
 from main import differences
 
@@ -16,6 +18,13 @@ class Page(unittest.TestCase):
         words = page.read("page.md").replace("{{zklock kill}}", "{{zklock krill}} {{zklock cut}}")
         self.assertEqual(sorted(page.unexplained(words)), [
             "explained twice: zklock cut", "not explained: zklock kill", "there is no cell zklock krill"])
+
+    def test_two_holders_with_zklock_only_where_its_contract_says_so(self):
+        """A frozen process is told when it goes on; a write of its own is refused then."""
+        for fault, figures in json.loads(page.read("results.json"))["zklock"].items():
+            self.assertEqual(figures.get("lost", 0), 0, fault)
+            if fault not in ("freeze", "pause", "none"):
+                self.assertNotIn("two holders", judge.kinds(figures) if "overlap_ms" in figures else [], fault)
 
     def test_another_kind_is_a_difference_and_another_figure_is_not(self):
         stored = {"zklock": {"kill": dict(SAFE, stuck_s=3.1)}}

@@ -22,7 +22,7 @@ struct etcd_lock {
 
 static void *open_etcd(const struct lab_place *place)
 {
-    struct etcd_lock *lock = calloc(1, sizeof(*lock));
+    struct etcd_lock *lock = lab_alloc(sizeof(*lock));
 
     lock->place = *place;
     lock->gateway = etcd_gateway_open(place->servers);

@@ -20,7 +20,7 @@ struct etcd_gateway {
 
 struct etcd_gateway *etcd_gateway_open(const char *servers)
 {
-    struct etcd_gateway *gateway = calloc(1, sizeof(*gateway));
+    struct etcd_gateway *gateway = lab_alloc(sizeof(*gateway));
     char host[64] = "";
     int port = 0;
 

@@ -24,7 +24,7 @@ static bool make_missing(struct mysql_lock *lock, const char *table, const char 
 struct mysql_lock *mysql_lock_open(const struct lab_place *place, const char *table, const char *columns,
                                    const char *values)
 {
-    struct mysql_lock *lock = calloc(1, sizeof(*lock));
+    struct mysql_lock *lock = lab_alloc(sizeof(*lock));
     const char *servers = place->servers;
     unsigned limit_s = ANSWER_LIMIT_S;
     char host[64];

@@ -14,7 +14,7 @@ struct naive {
 
 static void *open_naive(const struct lab_place *place)
 {
-    struct naive *naive = calloc(1, sizeof(*naive));
+    struct naive *naive = lab_alloc(sizeof(*naive));
     const char *servers = place->servers;
 
     naive->place = *place;

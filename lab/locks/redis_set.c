@@ -22,7 +22,7 @@ struct set_lock {
 
 static void *open_set(const struct lab_place *place)
 {
-    struct set_lock *set = calloc(1, sizeof(*set));
+    struct set_lock *set = lab_alloc(sizeof(*set));
     const char *servers = place->servers;
 
     set->place = *place;

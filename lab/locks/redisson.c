@@ -34,7 +34,7 @@ struct redisson {
 
 static void *open_redisson(const struct lab_place *place)
 {
-    struct redisson *redisson = calloc(1, sizeof(*redisson));
+    struct redisson *redisson = lab_alloc(sizeof(*redisson));
     struct redis_link *links[] = {&redisson->link, &redisson->channel_link, &redisson->renewal_link};
 
     redisson->place = *place;

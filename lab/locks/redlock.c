@@ -21,7 +21,7 @@ struct redlock {
 
 static void *open_redlock(const struct lab_place *place)
 {
-    struct redlock *redlock = calloc(1, sizeof(*redlock));
+    struct redlock *redlock = lab_alloc(sizeof(*redlock));
     const char *servers = place->servers;
 
     redlock->place = *place;

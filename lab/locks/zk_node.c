@@ -70,7 +70,7 @@ static bool wait_until(struct node_lock *node, const bool *flag, int64_t end_ms)
 
 static void *open_node(const struct lab_place *place)
 {
-    struct node_lock *node = calloc(1, sizeof(*node));
+    struct node_lock *node = lab_alloc(sizeof(*node));
     pthread_condattr_t attributes;
 
     pthread_mutex_init(&node->mutex, NULL);

@@ -27,7 +27,7 @@ static void hear(zklock *lock, const zklock_event *event, void *arg)
 
 static void *open_ours(const struct lab_place *place)
 {
-    struct ours *ours = calloc(1, sizeof(*ours));
+    struct ours *ours = lab_alloc(sizeof(*ours));
     zklock_session_options session_options;
     zklock_options options;
     char path[128];

@@ -1,4 +1,4 @@
-/* What several locks need: identities, chance, polling, lists of servers, a thread that renews. */
+/* What several locks need: memory, identities, chance, polling, lists of servers, a thread that renews. */
 #include "../lock.h"
 
 #include <pthread.h>
@@ -10,6 +10,15 @@
 #include <time.h>
 
 enum { POLL_LEAST_MS = 30, POLL_MOST_MS = 70 };
+
+void *lab_alloc(size_t size)
+{
+    void *memory = calloc(1, size);
+
+    if (!memory)
+        abort();
+    return memory;
+}
 
 void lab_make_id(char id[LAB_ID_SIZE])
 {
@@ -92,11 +101,9 @@ static void *run_beat(void *arg)
 
 struct lab_beat *lab_beat_start(int every_ms, bool (*function)(void *arg), void *arg)
 {
-    struct lab_beat *beat = calloc(1, sizeof(*beat));
+    struct lab_beat *beat = lab_alloc(sizeof(*beat));
     pthread_condattr_t attributes;
 
-    if (!beat)
-        abort();
     beat->every_ms = every_ms;
     beat->beat = function;
     beat->arg = arg;
