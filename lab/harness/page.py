@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 
 import judge
 import table
@@ -15,6 +16,7 @@ from faults import FAULTS
 from worlds import LOCKS
 
 LAB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LINE = 120
 CELL = re.compile(r"\{\{(?!table )([\w-]+) ([\w-]+)\}\}")
 
 
@@ -39,7 +41,28 @@ def render(text, results):
               "herd": (table.HERD_HEAD, table.herd_rows(results, locks))}
     for name, (head, rows) in tables.items():
         text = text.replace("{{table %s}}" % name, table.as_markdown(head, rows))
-    return CELL.sub(lambda match: judge.words(results[match[1]][match[2]]), text)
+    return refill(CELL.sub(lambda match: in_words(results[match[1]][match[2]]), text))
+
+
+def in_words(figures):
+    """A dash at the beginning would make a list of it."""
+    note = figures.get("note", "")
+    return "no meaning here (%s)" % note[2:] if note.startswith("- ") else judge.words(figures)
+
+
+def refill(text):
+    """Points of lists in lines of the usual length, now that their figures are in them."""
+    done, point = [], []
+    for line in text.split("\n") + [""]:
+        if point and not line.startswith("  "):
+            done.append(textwrap.fill(" ".join(point), LINE, subsequent_indent="  ", break_long_words=False,
+                                      break_on_hyphens=False))
+            point = []
+        if line.startswith("- ") or point:
+            point.append(line.strip())
+        else:
+            done.append(line)
+    return "\n".join(done[:-1])
 
 
 def main(arguments):
