@@ -175,11 +175,14 @@ class Judge:
             for ask in self.records.asks:
                 if ask.asked < mended and (ask.outcome() is None or ask.outcome() > mended) and not ask.is_killed:
                     served = min(ask.outcome() or end, end)
-                    worst = max(worst, served - mended)
-                    if served - mended > SERVED_S * SECOND or (ask.outcome() is None and end == self.records.span()[1]):
+                    wait = served - mended - self.records.outage(mended, served)
+                    worst = max(worst, wait)
+                    if wait > SERVED_S * SECOND or (ask.outcome() is None and end == self.records.span()[1]):
                         self.object("%s waits for %s since %.3f s, %.1f s after the last fault", ask.member, ask.lock,
-                                    self.seconds(ask.asked), (served - mended) / SECOND)
+                                    self.seconds(ask.asked), wait / SECOND)
         self.figures["longest wait after the last fault of a storm"] = worst / SECOND
+        self.figures["servers fallen out by themselves in calm"] = sum(
+            self.records.outage(begin, end) for begin, end in self.records.calm()) / SECOND
 
     def judge_order(self):
         """In a calm time, who asked clearly earlier is served earlier, if its connection was there."""

@@ -72,6 +72,12 @@ PLANTED = {
                                                                   "ended 15.95 north exclusive ZKLOCK_REMOVED"]}),
                             "1 waiters were told"),
     "waiter who is not served": (planted(**{"a-program_story": ["asks 6.0 north exclusive -1"]}), "waits for north"),
+    "waiter who is not served while servers are out": (planted(
+        **{"a-program_story": ["asks 6.0 north exclusive -1", "held 80.0 north exclusive 11",
+                               "left 80.1 north exclusive 11",
+                               "released 80.2 north exclusive ZKLOCK_OK", "resting 81.0"]},
+        phases=[CLEAN["phases"][0], {"phase": "calm", "begin": 6.5, "end": 90.0}],
+        remains=[{**CLEAN["remains"][0], "outages": [[7.0, 50.0]]}]), None),
     "order":
         (planted(**{"b-program_story": ["asks 6.6 east exclusive 0", "held 6.7 east exclusive 1",
                                         "left 6.8 east exclusive 1", "released 6.81 east exclusive ZKLOCK_OK",
@@ -91,11 +97,18 @@ PLANTED = {
 }
 
 
-def in_nanoseconds(name, line):
+def scaled(value):
+    if isinstance(value, dict):
+        return {key: scaled(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [scaled(one) for one in value]
+    return int(value * SECOND) if isinstance(value, float) else value
+
+
+def in_nanoseconds(line):
     """Times stand in seconds above."""
     if isinstance(line, dict):
-        return json.dumps({key: int(value * SECOND) if isinstance(value, float) else value
-                           for key, value in line.items()})
+        return json.dumps(scaled(line))
     return " ".join(str(int(float(word) * SECOND)) if "." in word else word for word in line.split())
 
 
@@ -103,7 +116,7 @@ def verdict_of(files):
     with tempfile.TemporaryDirectory() as directory:
         for name, lines in {**CLEAN, **files}.items():
             with open(os.path.join(directory, name), "w", encoding="utf-8") as out:
-                out.writelines(in_nanoseconds(name, line) + "\n" for line in lines)
+                out.writelines(in_nanoseconds(line) + "\n" for line in lines)
         verdict = Judge(directory).judge()
         report.write(directory, verdict)
         return verdict

@@ -59,6 +59,8 @@ class Records:
         self.phases = [json.loads(line) for line in lines_of(directory + "/phases")]
         remains = lines_of(directory + "/remains")
         self.remains = json.loads(remains[0]) if remains else None
+        # [begin, end] of each time in which not all servers served.
+        self.outages = (self.remains or {}).get("outages", [])
         self.samples = self.read_samples()
 
     def read_sections(self, lock):
@@ -136,6 +138,10 @@ class Records:
             time, name, pid, *figures = line.split()
             samples.setdefault((name, int(pid)), []).append((int(time), *map(int, figures)))
         return samples
+
+    def outage(self, begin, end):
+        """How much of a time the servers did not all serve."""
+        return sum(max(0, min(end, until) - max(begin, since)) for since, until in self.outages)
 
     def span(self):
         return self.phases[0]["begin"], self.phases[-1]["end"]
