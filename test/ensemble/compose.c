@@ -110,6 +110,8 @@ static void set_up_environment(struct compose *compose, int tick_time_ms)
     }
     snprintf(value, sizeof(value), "%d", tick_time_ms);
     setenv("ZOO_TICK_TIME", value, 1);
+    /* Servers of a busy machine take long to hear of each other at first. */
+    setenv("ZOO_INIT_LIMIT", "60", 1);
     /* Tests ask the servers themselves; a process in every container every few seconds is a load of its own. */
     setenv("ZKLOCK_HEALTH_INTERVAL", "1h", 1);
 }
