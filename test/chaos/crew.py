@@ -158,7 +158,8 @@ class CommandMember(Member):
         limit = [] if chance.random() < 0.8 else ["-w", "%.1f" % chance.uniform(0.5, 6)]
         self.note("asks", lock, mode, int(float(limit[1]) * 1000) if limit else -1)
         self.process = subprocess.Popen(
-            self.enter(settings.command, "exec", "-q", "-S", settings.servers,
+            # It ends with the run, in whatever way that ends; its keeper sees to the rest.
+            self.enter("setpriv", "--pdeathsig", "KILL", settings.command, "exec", "-q", "-S", settings.servers,
                        "-T", "%g" % (settings.timeout_ms(self.name) / 1000),
                        *(["--style", "curator-rw"] if kind == "rw" else []), *(["-s"] if is_shared else []), *limit,
                        path, "--", settings.contender, "section", settings.directory, lock, mode,

@@ -43,7 +43,7 @@ def missing():
     """Why there can be no such world here, or None."""
     if os.geteuid() != 0:
         return "network namespaces need root"
-    for tool in ("docker", "ip", "iptables", "nsenter", "unshare"):
+    for tool in ("docker", "ip", "iptables", "nsenter", "setpriv", "unshare"):
         if not shutil.which(tool):
             return "no %s command" % tool
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
