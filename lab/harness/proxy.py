@@ -15,7 +15,7 @@ class Proxy:
         self.delay_s = 0
         self.is_silent = False
         self.is_closed = False
-        self.taken = self.asked = 0  # pieces for the server: from the worker, and passed on
+        self.answered = 0  # pieces that came from the server, held back or not
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=200)
         self.port = self._listener.getsockname()[1]
         self._sockets = []
@@ -55,14 +55,13 @@ class Proxy:
         try:
             while True:
                 piece = source.recv(1 << 16)
-                self.taken += not is_answer
+                self.answered += is_answer
                 due_ns = now_ns() + int(self.delay_s * 1e9) if is_answer else 0
                 while not self.is_closed and (self.is_silent or now_ns() < due_ns):
                     time.sleep(0.005)
                 if not piece or self.is_closed:
                     break
                 sink.sendall(piece)
-                self.asked += not is_answer
         except OSError:
             pass
         for one in (source, sink):

@@ -82,9 +82,10 @@ class World:
         return sum(server.requests(lock.commands) for server in self.servers(lock))
 
     def arrival(self, cell, proxies):
-        """A function that says whether another request to take the lock has arrived since now."""
-        before = sum(proxy.taken for proxy in proxies)
-        return lambda: sum(proxy.asked for proxy in proxies) > before
+        """A function that says whether another request to take the lock has been served since now: there is an answer,
+        even if it is held back."""
+        before = sum(proxy.answered for proxy in proxies)
+        return lambda: sum(proxy.answered for proxy in proxies) > before
 
     def end_idle_connections(self, is_wanted):
         """Whether the server soon ends connections that say nothing, if that is a thing it does."""
