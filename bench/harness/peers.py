@@ -8,7 +8,7 @@ from . import children
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CURATOR_JARS = [f"/usr/share/java/{name}.jar" for name in (
-    "curator-client", "curator-framework", "curator-recipes", "guava", "slf4j-nop", "zookeeper")]
+    "curator-client", "curator-framework", "curator-recipes", "guava", "slf4j-nop", "zookeeper", "zookeeper-jute")]
 ANSWER_LIMIT_S = 600
 
 

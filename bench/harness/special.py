@@ -79,19 +79,20 @@ def killed(run):
 
 
 def killed_command(run):
-    """The same of the command, whose guard ends the session of a command that was killed."""
+    """The same of the command: its keeper ends the session of a command that was killed, unless it is not wanted."""
     program = os.path.join(run.build, "src", "cli", "zklock")
     if not os.path.exists(program):
         run.leave_out("zklock exec", f"{os.path.relpath(program)} was not built")
         return
-    for _ in range(min(run.rounds, 3)):
-        waiter, path = run.start("zklock"), run.path("guard")
-        job = children.start([program, "exec", "--server", run.cluster("zookeeper").addresses, "--session-timeout",
-                              f"{CUT_TIMEOUT_MS / 1000:g}", path, "--", "sh", "-c", "echo held; exec sleep 60"],
-                             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+    for kind, options in (("zklock exec", []), ("zklock exec --no-guard", ["--no-guard"])) * min(run.rounds, 3):
+        waiter, path = run.start("zklock"), run.path("command")
+        # COMMAND ends with its input, which is ours.
+        job = children.start([program, "exec", "--servers", run.cluster("zookeeper").addresses, "--session-timeout",
+                              f"{CUT_TIMEOUT_MS / 1000:g}", *options, path, "--", "sh", "-c", "echo held; exec cat"],
+                             stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
         if job.stdout.readline() != "held\n":
             raise children.Failure("zklock exec did not get the lock")
-        run.record("killed holder", "zklock exec, guarded", {"s": seconds_to_next(run, job, waiter, path)})
+        run.record("killed holder", kind, {"s": seconds_to_next(run, job, waiter, path)})
         children.end(job)
         waiter.close()
 

@@ -7,9 +7,10 @@ import threading
 import time
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import NoNodeError
 
 SMALL_STACK = 256 * 1024
+# Each lists all that are there: without a bound, a server would have gigabytes of answers in its memory.
+QUEUED_AT_ONCE = 200
 
 
 class Order:
@@ -149,10 +150,13 @@ def handover(order):
 
 
 def children(session, path):
-    try:
-        return len(session.get_children(path))
-    except NoNodeError:
-        return 0
+    stat = session.exists(path)
+    return stat.numChildren if stat else 0
+
+
+def wait_queued(session, path, waiters):
+    while children(session, path) < waiters + 1:
+        time.sleep(0.001)
 
 
 def drain(order):
@@ -167,9 +171,12 @@ def drain(order):
             ends.append(time.monotonic())
 
     queueing = time.monotonic()
-    threads = [start_thread(wait_and_pass_on, sessions[i % len(sessions)].Lock(order.path)) for i in range(order.count)]
-    while children(holding, order.path) < order.count + 1:
-        time.sleep(0.005)
+    threads = []
+    for i in range(order.count):
+        threads.append(start_thread(wait_and_pass_on, sessions[i % len(sessions)].Lock(order.path)))
+        if (i + 1) % QUEUED_AT_ONCE == 0:
+            wait_queued(holding, order.path, i + 1)
+    wait_queued(holding, order.path, order.count)
     queued = time.monotonic()
     order.rest()
     begin = time.monotonic()

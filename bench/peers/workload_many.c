@@ -88,6 +88,9 @@ void workload_handover(struct bench *bench)
 
 /* ---- drain: all wait behind one holder, and each releases as soon as it is granted */
 
+/* Each lists all that are there: without a bound, a server would have gigabytes of answers in its memory. */
+enum { QUEUED_AT_ONCE = 200 };
+
 struct queue {
     struct bench *bench;
     pthread_mutex_t mutex;
@@ -125,10 +128,13 @@ static void drain(struct queue *queue, struct contender *holder, struct waiter *
 
     peer->acquire(holder->lock);
     int64_t queue_us = peer_now_us();
-    for (long i = 0; i < bench->count; i++)
-        peer->start(waiters[i].lock, pass_on, &waiters[i]);
-    for (long i = 0; i < bench->count; i++)
-        peer->wait_queued(waiters[i].lock);
+    for (long first = 0; first < bench->count; first += QUEUED_AT_ONCE) {
+        long end = first + QUEUED_AT_ONCE < bench->count ? first + QUEUED_AT_ONCE : bench->count;
+        for (long i = first; i < end; i++)
+            peer->start(waiters[i].lock, pass_on, &waiters[i]);
+        for (long i = first; i < end; i++)
+            peer->wait_queued(waiters[i].lock);
+    }
     int64_t queued_us = peer_now_us();
     bench_rest(bench);
     int64_t begin_us = peer_now_us();

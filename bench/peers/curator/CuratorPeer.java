@@ -20,11 +20,13 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.RetryOneTime;
-import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.data.Stat;
 
 /** Curator's InterProcessMutex. One order a line, one answer a line. */
 public final class CuratorPeer {
     private static final int SMALL_STACK = 256 * 1024;
+    /** Each lists all that are there: without a bound, a server would have gigabytes of answers in its memory. */
+    private static final int QUEUED_AT_ONCE = 200;
     private static String servers;
     private static final List<CuratorFramework> kept = new ArrayList<>();
 
@@ -188,11 +190,13 @@ public final class CuratorPeer {
     }
 
     private static int children(CuratorFramework session, String path) throws Exception {
-        try {
-            return session.getChildren().forPath(path).size();
-        } catch (KeeperException.NoNodeException nobody) {
-            return 0;
-        }
+        Stat stat = session.checkExists().forPath(path);
+        return stat == null ? 0 : stat.getNumChildren();
+    }
+
+    private void waitQueued(CuratorFramework session, int waiters) throws Exception {
+        while (children(session, path) < waiters + 1)
+            Thread.sleep(1);
     }
 
     private String drain() throws Exception {
@@ -214,9 +218,10 @@ public final class CuratorPeer {
                 served.countDown();
                 lock.release();
             }));
+            if ((i + 1) % QUEUED_AT_ONCE == 0)
+                waitQueued(holding, i + 1);
         }
-        while (children(holding, path) < count + 1)
-            Thread.sleep(5);
+        waitQueued(holding, count);
         long queued = System.nanoTime();
         rest();
         long begin = System.nanoTime();

@@ -33,12 +33,12 @@ func open(servers []string, timeout time.Duration) peer.Session {
 func (s *session) Close() { s.connection.Close() }
 
 func (s *session) Count(path string) int {
-	children, _, err := s.connection.Children(path)
-	if err == zk.ErrNoNode {
+	isThere, stat, err := s.connection.Exists(path)
+	peer.Must(err)
+	if !isThere {
 		return 0
 	}
-	peer.Must(err)
-	return len(children)
+	return int(stat.NumChildren)
 }
 
 func (s *session) NewLock(path string) peer.Lock {
