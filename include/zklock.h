@@ -90,6 +90,7 @@ extern "C" {
     X(INTERNAL, 21, "internal failure", false, 70)                                                            \
     X(CHANGED, 22, "it has changed since it was read", false, 1)                                              \
     X(NO_UPGRADE, 23, "a shared lock is never made exclusive; release it, then acquire", false, 70)           \
+    X(OTHER_PERMITS, 24, "the semaphore has another number of permits", false, 64)                            \
     X(NO_TLS, 25, "the ZooKeeper client library of this build has no TLS", false, 69)
 
 typedef enum zklock_status {
@@ -357,7 +358,13 @@ typedef enum zklock_mode {
     ZKLOCK_MODE_EXCLUSIVE = 0,
     ZKLOCK_MODE_SHARED = 1,
     ZKLOCK_MODE_LEADER_LATCH = 2, /* exclusive among Curator's leader latches */
+    ZKLOCK_MODE_SEMAPHORE = 3,    /* one of N permits, with Curator's InterProcessSemaphoreV2: N contenders hold
+                                     together; of the others one at a time stands in front, in the order of arrival.
+                                     Style ZKLOCK_STYLE_CURATOR only. It takes one round trip more than a mutex */
 } zklock_mode;
+
+/* The most permits that a semaphore can have. */
+#define ZKLOCK_PERMITS_MAX 1000000
 
 typedef struct zklock_options {
     size_t size;               /* sizeof(zklock_options), set by _init */
@@ -367,6 +374,9 @@ typedef struct zklock_options {
     zklock_event_fn *on_event; /* may be NULL */
     void *event_arg;
     zklock_mode mode;          /* default ZKLOCK_MODE_EXCLUSIVE */
+    unsigned permits;          /* of ZKLOCK_MODE_SEMAPHORE: how many may hold together. Where the path has no limit yet,
+                                  this is set; where it has another one, the acquire ends with ZKLOCK_OTHER_PERMITS.
+                                  0 (default): as many as the path says, which has to say something */
 } zklock_options;
 
 /* Fills in the defaults, `size` bytes of them: the caller's sizeof(zklock_options), whatever the library's is. Does not
@@ -423,7 +433,8 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_try(zklock *lock, int64_t time
  *            answer from a server. In both cases the contender is removed in the background.
  *            ZKLOCK_CANCELLED; ZKLOCK_REMOVED: somebody deleted the contender; ZKLOCK_ALREADY: this object holds,
  *            waits, is lost and not yet released, or a thread is in zklock_release(); ZKLOCK_DENIED,
- *            ZKLOCK_REFUSED, ZKLOCK_MIXED_STYLES: zklock_detail() names the path and the right; ZKLOCK_TOO_LARGE:
+ *            ZKLOCK_REFUSED, ZKLOCK_MIXED_STYLES: zklock_detail() names the path and the right;
+ *            ZKLOCK_OTHER_PERMITS: it names both limits; ZKLOCK_TOO_LARGE:
  *            the session has as many locks as its connection can restore (some thousands), use another session
  *            for more; ZKLOCK_CLOSED; ZKLOCK_DEADLOCK; ZKLOCK_FORKED; ZKLOCK_NO_MEMORY.
  * since      0.1
@@ -536,7 +547,8 @@ ZKLOCK_API zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss);
 /*
  * The fencing token of the present or latest grant: between exclusive holders of one path it strictly rises, over
  * restarts and re-created parents, though not over an ensemble restored from a backup. Shared holders have tokens of
- * their own, above that of every exclusive holder before them.
+ * their own, above that of every exclusive holder before them. So do holders of permits: with one permit, tokens rise
+ * as those of a mutex; with more, one that was granted later has the greater one.
  *
  * returns    ZKLOCK_OK; ZKLOCK_NOT_HELD: never granted; ZKLOCK_FORKED. Does not block; any thread.
  * since      0.1
@@ -549,6 +561,8 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_token(zklock *lock, uint64_t *
  * ZooKeeper's leader, as is the one that it is compared with. It lives as long as the path, so give the lock
  * `persistent_parent`; a path that others have made as a container goes with its last contender, and the stamp with it.
  * To learn the leader's time, zklock_stamp_age() writes the own contender as it is: its version rises.
+ *
+ * Semaphores have none: their path's data is the limit (ZKLOCK_BAD_ARGUMENT).
  *
  * out_age_ms milliseconds since the latest stamp; -1: there is none.
  * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread.
@@ -576,8 +590,9 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_stamp_write(zklock *lock, int6
  */
 ZKLOCK_API unsigned zklock_revocations(zklock *lock);
 
-/* Writes the name of the own contender's znode (without its directory), or an empty string while there is none. It is cut
- * to the buffer, of which 64 bytes are enough. Does not block; any thread. */
+/* Writes the name of the own contender's znode below the path, or an empty string while there is none: a semaphore's
+ * are in "locks/" while they wait for their turn, then in "leases/". It is cut to the buffer, of which 72 bytes are
+ * enough. Does not block; any thread. */
 ZKLOCK_API void zklock_contender_name(zklock *lock, char *buffer, size_t size);
 
 /* Writes one line about the latest failure of this lock: what, where, what is missing; or an empty string. It is
@@ -700,7 +715,8 @@ ZKLOCK_API void zklock_multi_detail(zklock_multi *multi, char *buffer, size_t si
 /* -------------------------------------------------------------------------------------------- inspection */
 
 typedef struct zklock_contender {
-    const char *name;      /* as other clients wrote it: not to be printed raw */
+    const char *name;      /* as other clients wrote it: not to be printed raw. Of a semaphore with "locks/" or
+                              "leases/" in front */
     int32_t number;        /* the server's sequence number */
     uint64_t token;        /* what a grant to it carries */
     int64_t session_id;    /* its owner; 0: not ephemeral */
@@ -719,7 +735,11 @@ typedef struct zklock_queue {
     bool exists;          /* whether the path exists at all */
     const char *const *foreign_names; /* not to be printed raw */
     bool is_mixed;        /* contenders of kinds that do not exclude each other */
-    int32_t next_number;  /* the sequence number of the next contender, unless another client comes first */
+    int32_t next_number;  /* the sequence number of the next contender, unless another client comes first; of a
+                             semaphore, of the next lease */
+    bool is_semaphore;    /* then the first ones are those with leases, and behind them those that wait to make one */
+    unsigned permits;     /* of a semaphore: its limit; 0: none that this library can read is set, and those with
+                             leases are all taken for holders */
 } zklock_queue;
 
 /*
@@ -739,7 +759,7 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_queue_read(zklock_session *ses
 ZKLOCK_API void zklock_queue_free(zklock_queue *queue);
 
 /*
- * Waits, without queueing, until nobody holds the lock at some moment.
+ * Waits, without queueing, until nobody holds the lock at some moment; of a semaphore, until a permit is free.
  *
  * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread.
  * returns    ZKLOCK_OK: nobody held it. ZKLOCK_TIMEOUT: somebody still did. Else as zklock_queue_read().
@@ -826,6 +846,33 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_paths_read(zklock_session *ses
 
 /* Frees paths; NULL is allowed. Does not block; any thread. */
 ZKLOCK_API void zklock_paths_free(zklock_paths *paths);
+
+/*
+ * Reads the limit of a semaphore: how many may hold together.
+ *
+ * out_permits 0: none is set.
+ * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread.
+ * returns    ZKLOCK_OK; ZKLOCK_REFUSED: somebody else keeps data at the path. Else as zklock_queue_read().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_permits_read(zklock_session *session, const char *path,
+                                                               int64_t timeout_ms, unsigned *out_permits);
+
+/*
+ * Changes the limit of a semaphore, in use or not; sets it where there is none, and makes the path then, persistent
+ * with its parents. Who holds a permit keeps it, also where there are more of them than the new limit: the next ones
+ * wait until there are fewer. Whoever waits follows the new limit; an acquire that begins later and names another is
+ * refused. Curator's clients have their own number, and hear nothing of this.
+ *
+ * permits    1 to ZKLOCK_PERMITS_MAX.
+ * blocking   at most timeout_ms (negative: for ever). threads: any but a notifier thread.
+ * returns    ZKLOCK_OK: it was set. ZKLOCK_REFUSED: somebody else keeps data at the path. ZKLOCK_DENIED: it needs the
+ *            rights READ and WRITE on the path. ZKLOCK_TIMEOUT: it may or may not have been set; calling again is safe.
+ *            Else as zklock_queue_read().
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_permits_write(zklock_session *session, const char *path,
+                                                                unsigned permits, int64_t timeout_ms);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@ int wait_main(int argc, char **argv);
 int verify_main(int argc, char **argv);
 int revoke_main(int argc, char **argv);
 int break_main(int argc, char **argv);
+int permits_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int server_main(int argc, char **argv);
 int demo_main(int argc, char **argv);

@@ -87,6 +87,9 @@ void doctor_check_path(const char *path, const zklock_queue *queue, const struct
     if (queue->is_mixed)
         doctor_add(findings, "mixed", path,
                    "contenders of styles that do not exclude each other: two may hold it at once");
+    if (queue->is_semaphore && queue->permits == 0)
+        doctor_add(findings, "no-limit", path,
+                   "a semaphore without a limit that all know: each client goes by its own; zklock permits %s N", path);
     check_foreign(path, queue, findings);
     doctor_check_counter(path, queue, findings);
     for (size_t i = 0; i < queue->count; i++) {

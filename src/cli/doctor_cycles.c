@@ -92,17 +92,20 @@ static bool add_wish(struct graph *graph, const zklock_contender *from, const zk
     return true;
 }
 
+/* Who waits for a permit waits for any of those that hold one: that ties nobody, unless there is one only. */
 static bool add_queue(struct graph *graph, const char *path, const zklock_queue *queue)
 {
+    bool any_will_do = queue->is_semaphore && queue->count > 1 && queue->contenders[1]->is_holder;
+
     for (size_t i = 1; i < queue->count; i++) {
         const zklock_contender *waiter = queue->contenders[i];
         const zklock_contender *ahead = queue->contenders[i - 1];
 
         if (waiter->is_holder)
             continue;
-        if (!add_wish(graph, waiter, queue->contenders[0], path))
+        if (!any_will_do && !add_wish(graph, waiter, queue->contenders[0], path))
             return false;
-        if (i > 1 && !add_wish(graph, waiter, ahead, path))
+        if (i > 1 && !(any_will_do && ahead->is_holder) && !add_wish(graph, waiter, ahead, path))
             return false;
     }
     return true;

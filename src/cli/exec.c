@@ -43,6 +43,10 @@ static int open_lock(struct exec *exec, const char *path)
     zklock_options_init(&lock_options);
     lock_options.style = (zklock_style)exec->options->style;
     lock_options.mode = exec->options->is_shared ? ZKLOCK_MODE_SHARED : ZKLOCK_MODE_EXCLUSIVE;
+    if (exec->options->permits >= 0) {
+        lock_options.mode = ZKLOCK_MODE_SEMAPHORE;
+        lock_options.permits = (unsigned)exec->options->permits;
+    }
     lock_options.persistent_parent = exec->options->persistent_parent;
     lock_options.on_event = tell_event;
     lock_options.event_arg = (void *)(intptr_t)path;

@@ -195,6 +195,10 @@ static int fail(struct exec *exec, zklock_status status)
         zklock_session_detail(exec->session, detail, sizeof(detail));
         message_error("%s: %s: %s", path, zklock_status_text(status), detail[0] ? detail : "no answer");
         return EXIT_NO_SERVER;
+    case ZKLOCK_OTHER_PERMITS:
+        zklock_detail(exec_current_lock(exec), detail, sizeof(detail));
+        message_error("%s; to change it: zklock permits %s N", detail, path);
+        return zklock_status_exit(status);
     default:
         zklock_detail(exec_current_lock(exec), detail, sizeof(detail));
         message_error("%s: %s%s%s", path, zklock_status_text(status), detail[0] ? ": " : "", detail);

@@ -16,7 +16,7 @@ static const char help[] =
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "  -n, --nonblock              fail at once if somebody is ahead\n"
-    "  -s, --shared                hold together with others who give -s\n"
+    "  -s, --shared  with others who give -s   -p, --permits N  N hold; 0: as is set\n"
     "  -w, --wait SECS             fail if not held by then, connecting included\n"
     "  -E, --conflict-exit-code N  exit status of both failures; default 1\n"
     "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
@@ -97,6 +97,7 @@ static void init(struct exec_options *options)
 {
     *options = (struct exec_options){
         .wait_ms = -1,
+        .permits = -1,
         .conflict_exit = 1,
         .grace_ms = -1,
         .stop_signal = SIGTERM,
@@ -114,6 +115,7 @@ static enum options_result read_table(int argc, char **argv, struct exec_options
         {"nonblock", 'n', OPTION_FLAG, &options->is_nonblocking, {0, 0}, NULL},
         {"wait", 'w', OPTION_SECONDS, &options->wait_ms, OPTIONS_WAIT_RANGE, NULL},
         {"shared", 's', OPTION_FLAG, &options->is_shared, {0, 0}, NULL},
+        {"permits", 'p', OPTION_INTEGER, &options->permits, {0, ZKLOCK_PERMITS_MAX}, NULL},
         {"conflict-exit-code", 'E', OPTION_INTEGER, &options->conflict_exit, {0, 255}, NULL},
         {"kill-after", 'k', OPTION_SECONDS, &options->grace_ms, OPTIONS_WAIT_RANGE, NULL},
         {"stop-signal", 0, OPTION_SIGNAL, &options->stop_signal, {0, 0}, NULL},
@@ -166,6 +168,7 @@ static bool check_election(const struct exec_options *options)
     const char *misfit = options->on_loss == ON_LOSS_WARN ? "--on-loss warn"
                          : options->once_per_ms > 0       ? "--once-per"
                          : options->is_shared             ? "-s, --shared"
+                         : options->permits >= 0          ? "-p, --permits"
                                                           : NULL;
 
     if (!options->is_electing || !misfit)
@@ -187,6 +190,20 @@ static bool check_once(struct exec_options *options)
     }
     options->persistent_parent |= options->once_per_ms > 0;
     return true;
+}
+
+/* What else a semaphore cannot be; its path's data is the limit, so that there is no place for a stamp. */
+static bool check_permits(const struct exec_options *options)
+{
+    const char *misfit = options->is_shared                        ? "-s, --shared"
+                         : options->once_per_ms > 0                ? "--once-per"
+                         : options->style != ZKLOCK_STYLE_CURATOR ? "--style other than curator"
+                                                                   : NULL;
+
+    if (options->permits < 0 || options->is_electing || !misfit)
+        return true;
+    message_usage("exec: options -p, --permits and %s cannot be given together", misfit);
+    return false;
 }
 
 static int compare_paths(const void *left, const void *right)
@@ -267,6 +284,7 @@ static bool check(struct exec_options *options, const struct words *words)
         return false;
     }
     return check_grace(options) && check_label(options) && check_once(options) && check_election(options) &&
+           check_permits(options) &&
            common_options_settle(options->subcommand, &options->common);
 }
 

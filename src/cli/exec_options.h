@@ -12,6 +12,7 @@ struct exec_options {
     struct common_options common;
     bool is_nonblocking;
     bool is_shared;
+    int64_t permits;       /* of a semaphore, 0: as many as it has; negative: it is a lock */
     int64_t wait_ms;       /* negative: no limit */
     int64_t conflict_exit;
     int64_t grace_ms;      /* negative: by the session timeout */

@@ -14,7 +14,7 @@ static const struct {
 } commands[] = {
     {"exec", exec_main},     {"elect", elect_main},   {"status", status_main}, {"list", list_main},     {"wait", wait_main},
     {"verify", verify_main}, {"revoke", revoke_main}, {"break", break_main},   {"doctor", doctor_main},
-    {"server", server_main}, {"demo", demo_main},
+    {"permits", permits_main}, {"server", server_main}, {"demo", demo_main},
 };
 
 static const char help[] =
@@ -29,6 +29,7 @@ static const char help[] =
     "  verify PATH TOKEN               is this token the holder's?\n"
     "  revoke PATH                     ask the holder to let go\n"
     "  break --contender NAME PATH     delete exactly that contender\n"
+    "  permits PATH [N]                how many may hold it, or another number\n"
     "  doctor [PATH]                   dead-locks, dead owners, foreign names...\n"
     "  server                          a private ZooKeeper, for trying things out\n"
     "  demo                            workers that share one counter, and a verdict\n"

@@ -19,7 +19,7 @@ int status_watch(zklock_session *session, const struct words *words);
 /* "12s", "3m05", "2h07", "9d04": at most five characters until it is 100 days. */
 void status_print_age(int64_t age_ms, char *buffer, size_t size);
 
-/* "exclusive", "shared", "latch" */
+/* "exclusive", "shared", "latch", "permit" */
 const char *status_mode_name(zklock_mode mode);
 
 #endif

@@ -57,6 +57,8 @@ json_t *status_json(const char *path, const zklock_queue *queue, int64_t now_ms)
         is_held = is_held || queue->contenders[i]->is_holder;
         json_array_append_new(contenders, contender_json(queue->contenders[i], i + 1, now_ms));
     }
-    return json_pack("{s:o, s:b, s:b, s:I, s:o}", "path", string_of(path), "exists", queue->exists, "is_held",
-                     is_held, "foreign_children", (json_int_t)queue->foreign_count, "contenders", contenders);
+    json_t *permits = queue->is_semaphore ? json_integer(queue->permits) : json_null();
+    return json_pack("{s:o, s:b, s:b, s:I, s:o, s:o}", "path", string_of(path), "exists", queue->exists, "is_held",
+                     is_held, "foreign_children", (json_int_t)queue->foreign_count, "permits", permits, "contenders",
+                     contenders);
 }

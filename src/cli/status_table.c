@@ -45,13 +45,20 @@ const char *status_mode_name(zklock_mode mode)
     case ZKLOCK_MODE_EXCLUSIVE: return "exclusive";
     case ZKLOCK_MODE_SHARED: return "shared";
     case ZKLOCK_MODE_LEADER_LATCH: return "latch";
+    case ZKLOCK_MODE_SEMAPHORE: return "permit";
     }
     return "unknown";
 }
 
 static const char *short_mode(zklock_mode mode)
 {
-    return mode == ZKLOCK_MODE_EXCLUSIVE ? "excl" : mode == ZKLOCK_MODE_SHARED ? "shrd" : "ltch";
+    switch (mode) {
+    case ZKLOCK_MODE_EXCLUSIVE: return "excl";
+    case ZKLOCK_MODE_SHARED: return "shrd";
+    case ZKLOCK_MODE_LEADER_LATCH: return "ltch";
+    case ZKLOCK_MODE_SEMAPHORE: return "prmt";
+    }
+    return "?";
 }
 
 void status_print_age(int64_t age_ms, char *buffer, size_t size)
@@ -188,6 +195,10 @@ static void print_summary(const char *path, const zklock_queue *queue)
     else
         printf("%s: %zu hold%s, %zu wait%s", safe_path, holders, holders == 1 ? "s" : "",
                queue->count - holders, queue->count - holders == 1 ? "s" : "");
+    if (queue->is_semaphore && queue->permits > 0)
+        printf("; %u permit%s", queue->permits, queue->permits == 1 ? "" : "s");
+    else if (queue->is_semaphore)
+        printf("; no limit set");
     if (queue->foreign_count > 0)
         printf("; %zu foreign child%s", queue->foreign_count, queue->foreign_count == 1 ? "" : "ren");
     putchar('\n');

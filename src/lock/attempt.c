@@ -4,39 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock/permit.h"
+
 #define RETRY_NS (20 * ZKL_NS_PER_MS)
 #define LOOK_NS ZKL_NS_PER_S
-
-zklock_status zkl_outcome_status(enum zkl_outcome outcome)
-{
-    switch (outcome) {
-    case ZKL_OUTCOME_OK:
-        return ZKLOCK_OK;
-    case ZKL_OUTCOME_BUSY:
-        return ZKLOCK_BUSY;
-    case ZKL_OUTCOME_LIMIT:
-        return ZKLOCK_TIMEOUT;
-    case ZKL_OUTCOME_NO_SERVER:
-        return ZKLOCK_NO_SERVER;
-    case ZKL_OUTCOME_CANCELLED:
-        return ZKLOCK_CANCELLED;
-    case ZKL_OUTCOME_CLOSED:
-        return ZKLOCK_CLOSED;
-    case ZKL_OUTCOME_REMOVED:
-        return ZKLOCK_REMOVED;
-    case ZKL_OUTCOME_EXPIRED:
-    case ZKL_OUTCOME_LEASE:
-    case ZKL_OUTCOME_LOST:
-        return ZKLOCK_LOST;
-    case ZKL_OUTCOME_MIXED:
-        return ZKLOCK_MIXED_STYLES;
-    case ZKL_OUTCOME_DENIED:
-        return ZKLOCK_DENIED;
-    case ZKL_OUTCOME_REFUSED:
-        return ZKLOCK_REFUSED;
-    }
-    return ZKLOCK_INTERNAL;
-}
 
 /* ---------------------------------------------------------------- life */
 
@@ -53,6 +24,7 @@ static void destroy(struct zkl_attempt *attempt)
 {
     zkl_listing_clear(&attempt->listing);
     zkl_zombie_free(attempt->zombie);
+    zkl_permit_free(attempt->permit);
     free(attempt->path);
     free(attempt->payload);
     free(attempt->own_path);
@@ -72,8 +44,6 @@ void zkl_attempt_unref(struct zkl_attempt *attempt)
         destroy(attempt);
 }
 
-static const struct zkl_member_class attempt_class;
-
 struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const struct zkl_attempt_options *options)
 {
     struct zkl_attempt *attempt = calloc(1, sizeof *attempt);
@@ -87,7 +57,7 @@ struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const
         destroy(attempt);
         return NULL;
     }
-    attempt->member.class = &attempt_class;
+    attempt->member.class = &zkl_attempt_class;
     attempt->session = session;
     attempt->lock = lock;
     attempt->refs = 2; /* the caller's and the session's */
@@ -101,18 +71,29 @@ struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const
     attempt->result = ZKLOCK_PENDING;
     attempt->downgrade_result = ZKLOCK_PENDING;
     attempt->release_result = ZKLOCK_PENDING;
+    attempt->guards = options->guards;
     zkl_machine_init(&attempt->machine, options->is_try, zkl_session_is_connected(session));
-    zkl_session_join(session, &attempt->member);
+    attempt->machine.is_guard = options->guards != NULL;
+    if (options->semaphore && !zkl_permit_new(attempt, options)) {
+        destroy(attempt);
+        return NULL;
+    }
+    if (attempt->guards)
+        zkl_session_join_behind(session, &attempt->member, &attempt->guards->lease->member);
+    else
+        zkl_session_join(session, &attempt->member);
     return attempt;
 }
 
 /* ---------------------------------------------------------------- what it watches */
 
-size_t zkl_attempt_room(const char *path, bool is_try)
+size_t zkl_attempt_room(const char *path, enum zkl_kind kind, bool is_try)
 {
     size_t one = zkl_session_path_room(strlen(path) + 1 + ZKL_OWN_NAME_SIZE);
+    size_t both = is_try ? one : 2 * one;
 
-    return is_try ? one : 2 * one;
+    /* A lease watches directories, which are shorter; and its guard is an attempt, too. */
+    return kind == ZKL_KIND_LEASE && !is_try ? 2 * both + one : both;
 }
 
 /* A holder watches its own node alone. */
@@ -133,7 +114,7 @@ void zkl_attempt_leave_ahead(struct zkl_attempt *attempt)
 
 /* ---------------------------------------------------------------- feeding the machine */
 
-static void plan(struct zkl_attempt *attempt)
+void zkl_attempt_plan(struct zkl_attempt *attempt)
 {
     int64_t wake_ns = attempt->limit_ns < attempt->retry_ns ? attempt->limit_ns : attempt->retry_ns;
 
@@ -142,13 +123,18 @@ static void plan(struct zkl_attempt *attempt)
     zkl_session_wake_member(attempt->session, &attempt->member, wake_ns);
 }
 
+void zkl_attempt_retry_soon(struct zkl_attempt *attempt)
+{
+    attempt->retry_ns = zkl_session_now(attempt->session) + RETRY_NS;
+    zkl_attempt_plan(attempt);
+}
+
 /* The connection is on its way down, the client library is full, or there is no memory. */
 void zkl_attempt_try_later(struct zkl_attempt *attempt)
 {
     struct zkl_event unsent = {.type = ZKL_EV_UNSENT, .flight = attempt->machine.flight};
 
-    attempt->retry_ns = zkl_session_now(attempt->session) + RETRY_NS;
-    plan(attempt);
+    zkl_attempt_retry_soon(attempt);
     zkl_attempt_feed(attempt, &unsent);
 }
 
@@ -164,7 +150,7 @@ static void plan_look(struct zkl_attempt *attempt)
     if (is_blind == (attempt->look_ns != ZKL_NEVER))
         return;
     attempt->look_ns = is_blind ? zkl_session_now(attempt->session) + LOOK_NS : ZKL_NEVER;
-    plan(attempt);
+    zkl_attempt_plan(attempt);
 }
 
 /* Nobody needs the contender any more, and its znode is gone or in other hands. */
@@ -174,6 +160,8 @@ static void leave(struct zkl_attempt *attempt)
         return;
     attempt->has_left = true;
     zkl_attempt_leave_ahead(attempt);
+    if (attempt->permit)
+        zkl_permit_leave_limit(attempt->permit);
     give_room_back(attempt, 0);
     zkl_session_leave(attempt->session, &attempt->member);
     if (attempt->lock)
@@ -197,7 +185,7 @@ static void carry_out(struct zkl_attempt *attempt, const struct zkl_actions *act
             attempt->result = status;
             attempt->limit_ns = ZKL_NEVER;
             if (actions->notice == ZKL_NOTICE_GRANTED)
-                give_room_back(attempt, zkl_attempt_room(attempt->path, true));
+                give_room_back(attempt, zkl_attempt_room(attempt->path, attempt->kind, true));
         } else if (actions->notice == ZKL_NOTICE_RELEASED) {
             attempt->release_result = status;
         } else if (actions->notice == ZKL_NOTICE_DOWNGRADED) {
@@ -207,9 +195,25 @@ static void carry_out(struct zkl_attempt *attempt, const struct zkl_actions *act
         }
         if (attempt->lock)
             zkl_lock_on_notice(attempt->lock, attempt, actions->notice, actions->outcome);
+        if (attempt->guards)
+            zkl_permit_on_guard(attempt->guards, actions->notice, actions->outcome);
     }
     if (actions->ask != ZKL_ASK_NOTHING && !zkl_flight_launch(attempt, actions))
         zkl_attempt_try_later(attempt);
+}
+
+bool zkl_attempt_is_behind(const struct zkl_attempt *attempt)
+{
+    return attempt->machine.is_behind || (attempt->permit && zkl_permit_is_behind(attempt->permit));
+}
+
+/* What happens to a guard happens to the lock whose lease it is for. */
+static void tell_move(struct zkl_attempt *attempt)
+{
+    zklock *lock = attempt->guards ? attempt->guards->lease->lock : attempt->lock;
+
+    if (lock)
+        zkl_lock_on_move(lock);
 }
 
 void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event)
@@ -227,12 +231,14 @@ void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event)
         leave(attempt);
     else
         plan_look(attempt);
-    if (attempt->lock && attempt->machine.state != before)
-        zkl_lock_on_move(attempt->lock);
+    if (attempt->machine.state != before)
+        tell_move(attempt);
+    if (attempt->permit)
+        zkl_permit_review(attempt->permit);
     zkl_attempt_unref(attempt);
 }
 
-static void feed_type(struct zkl_attempt *attempt, enum zkl_event_type type)
+void zkl_attempt_tell(struct zkl_attempt *attempt, enum zkl_event_type type)
 {
     struct zkl_event event = {.type = type};
 
@@ -242,14 +248,15 @@ static void feed_type(struct zkl_attempt *attempt, enum zkl_event_type type)
 void zkl_attempt_start(struct zkl_attempt *attempt)
 {
     if (attempt->limit_ns != ZKL_NEVER)
-        plan(attempt);
-    feed_type(attempt, ZKL_EV_START);
+        zkl_attempt_plan(attempt);
+    zkl_attempt_tell(attempt, ZKL_EV_START);
 }
 
 void zkl_attempt_give_up(struct zkl_attempt *attempt, enum zkl_outcome why)
 {
     struct zkl_event event = {.type = ZKL_EV_GIVE_UP, .why = why};
 
+    event.guard_is_behind = attempt->permit && zkl_permit_is_behind(attempt->permit);
     zkl_attempt_feed(attempt, &event);
 }
 
@@ -258,8 +265,8 @@ void zkl_attempt_release(struct zkl_attempt *attempt, int64_t limit_ns)
     attempt->limit_ns = limit_ns;
     attempt->limit_has_passed = false;
     if (limit_ns != ZKL_NEVER)
-        plan(attempt);
-    feed_type(attempt, ZKL_EV_RELEASE);
+        zkl_attempt_plan(attempt);
+    zkl_attempt_tell(attempt, ZKL_EV_RELEASE);
 }
 
 bool zkl_attempt_downgrade(struct zkl_attempt *attempt, int64_t limit_ns)
@@ -276,122 +283,7 @@ bool zkl_attempt_downgrade(struct zkl_attempt *attempt, int64_t limit_ns)
     attempt->limit_ns = limit_ns;
     attempt->limit_has_passed = false;
     if (limit_ns != ZKL_NEVER)
-        plan(attempt);
-    feed_type(attempt, ZKL_EV_DOWNGRADE);
+        zkl_attempt_plan(attempt);
+    zkl_attempt_tell(attempt, ZKL_EV_DOWNGRADE);
     return true;
 }
-
-/* ---------------------------------------------------------------- as a member of the session */
-
-static void on_link(struct zkl_member *member, enum zkl_link link)
-{
-    struct zkl_attempt *attempt = (struct zkl_attempt *)member;
-    zklock *lock = attempt->lock;
-
-    switch (link) {
-    case ZKL_LINK_CONNECTED:
-        if (lock)
-            zkl_lock_on_silence(lock, attempt, false);
-        feed_type(attempt, ZKL_EV_CONNECTED);
-        break;
-    case ZKL_LINK_DISCONNECTED:
-        if (lock)
-            zkl_lock_on_silence(lock, attempt, true);
-        feed_type(attempt, ZKL_EV_DISCONNECTED);
-        break;
-    case ZKL_LINK_EXPIRED:
-        attempt->ahead_is_watched = false;
-        feed_type(attempt, ZKL_EV_EXPIRED);
-        break;
-    case ZKL_LINK_LEASED:
-        feed_type(attempt, ZKL_EV_LEASED);
-        break;
-    case ZKL_LINK_LAPSED:
-        feed_type(attempt, ZKL_EV_LAPSED);
-        break;
-    case ZKL_LINK_SILENT:
-    case ZKL_LINK_ANSWERING:
-        if (lock)
-            zkl_lock_on_silence(lock, attempt, link == ZKL_LINK_SILENT);
-        break;
-    case ZKL_LINK_REFUSED:
-        if (attempt->result != ZKLOCK_PENDING)
-            break;
-        zkl_session_describe(attempt->session, attempt->detail, sizeof attempt->detail);
-        zkl_attempt_give_up(attempt, ZKL_OUTCOME_DENIED);
-        break;
-    case ZKL_LINK_CLOSING:
-        zkl_attempt_give_up(attempt, ZKL_OUTCOME_CLOSED);
-        break;
-    }
-}
-
-static void on_node(struct zkl_member *member, enum zkl_node_event event, const char *path)
-{
-    struct zkl_attempt *attempt = (struct zkl_attempt *)member;
-
-    if (attempt->machine.node_is_known && strcmp(path, attempt->own_path) == 0) {
-        feed_type(attempt, event == ZKL_NODE_DELETED ? ZKL_EV_OWN_GONE : ZKL_EV_OWN_CHANGED);
-    } else if (attempt->ahead_path && strcmp(path, attempt->ahead_path) == 0) {
-        attempt->ahead_is_watched = false;
-        if (event == ZKL_NODE_DELETED)
-            zkl_session_log(attempt->session, ZKLOCK_LOG_INFO, "%s: woken: %s is gone", attempt->path,
-                            strrchr(path, '/') + 1);
-        feed_type(attempt, event == ZKL_NODE_DELETED ? ZKL_EV_AHEAD_GONE : ZKL_EV_AHEAD_CHANGED);
-    }
-}
-
-/* A node whose delete was sent is left out, alone or within a downgrade: its absence is no news. */
-static const char *own_path(struct zkl_member *member)
-{
-    const struct zkl_attempt *attempt = (const struct zkl_attempt *)member;
-
-    bool may_go = attempt->machine.state == ZKL_DELETING || zkl_machine_has_two_names(&attempt->machine);
-
-    return attempt->machine.node_is_known && !may_go ? attempt->own_path : NULL;
-}
-
-static void on_own_gone(struct zkl_member *member)
-{
-    feed_type((struct zkl_attempt *)member, ZKL_EV_OWN_GONE);
-}
-
-static void on_time(struct zkl_member *member, int64_t now_ns)
-{
-    struct zkl_attempt *attempt = (struct zkl_attempt *)member;
-
-    zkl_attempt_ref(attempt);
-    if (now_ns >= attempt->retry_ns) {
-        attempt->retry_ns = ZKL_NEVER;
-        feed_type(attempt, ZKL_EV_RETRY);
-    }
-    if (now_ns >= attempt->look_ns)
-        feed_type(attempt, ZKL_EV_AHEAD_CHANGED);
-    if (now_ns >= attempt->limit_ns) {
-        attempt->limit_ns = ZKL_NEVER;
-        attempt->limit_has_passed = true;
-        if (attempt->result == ZKLOCK_PENDING)
-            zkl_attempt_give_up(attempt, ZKL_OUTCOME_LIMIT);
-        else if (attempt->lock)
-            zkl_lock_on_limit(attempt->lock);
-    }
-    if (attempt->machine.state != ZKL_GONE)
-        plan(attempt);
-    zkl_attempt_unref(attempt);
-}
-
-static bool is_stranded(struct zkl_member *member)
-{
-    const struct zkl_attempt *attempt = (const struct zkl_attempt *)member;
-
-    return attempt->machine.state == ZKL_WAITING && !attempt->machine.is_behind && attempt->result == ZKLOCK_PENDING;
-}
-
-static const struct zkl_member_class attempt_class = {
-    .on_link = on_link,
-    .on_node = on_node,
-    .own_path = own_path,
-    .on_own_gone = on_own_gone,
-    .on_time = on_time,
-    .is_stranded = is_stranded,
-};

@@ -13,6 +13,8 @@
 #include "recipe/machine.h"
 #include "session/session.h"
 
+struct zkl_permit;
+
 /* The last listing, kept while its order is being asked for. */
 struct zkl_listing {
     char **names;
@@ -43,6 +45,8 @@ struct zkl_attempt {
     bool ahead_is_watched;
     size_t room;                  /* what it reserved in the session for watched paths */
     struct zkl_listing listing;
+    struct zkl_permit *permit;    /* of a semaphore's lease; else NULL */
+    struct zkl_permit *guards;    /* whose guard this is; NULL: none's, or nobody needs it any more */
     uint64_t token;
 
     int64_t limit_ns; /* of the acquire, then of a waiting release */
@@ -62,6 +66,9 @@ struct zkl_attempt_options {
     enum zkl_kind kind;
     bool is_persistent_parent;
     bool is_try;
+    const char *semaphore; /* of a LEASE: the path above `path`; else NULL */
+    unsigned permits;      /* of it; 0: as many as it has */
+    struct zkl_permit *guards;
     int64_t limit_ns;
     size_t room; /* reserved already; given back when the attempt leaves */
 };
@@ -71,10 +78,13 @@ struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const
 void zkl_attempt_ref(struct zkl_attempt *attempt);
 void zkl_attempt_unref(struct zkl_attempt *attempt);
 
-/* What an attempt on this path may have watched at a time: its own node, and the one ahead. */
-size_t zkl_attempt_room(const char *path, bool is_try);
+/* What an attempt on this path may have watched at a time: its own node, and what is ahead. */
+size_t zkl_attempt_room(const char *path, enum zkl_kind kind, bool is_try);
 /* Before `ahead_path` means another node, or nothing any more. */
 void zkl_attempt_leave_ahead(struct zkl_attempt *attempt);
+
+/* Whether it is known to wait for others, here or in the queue for its guard. */
+bool zkl_attempt_is_behind(const struct zkl_attempt *attempt);
 
 void zkl_attempt_start(struct zkl_attempt *attempt);
 void zkl_attempt_give_up(struct zkl_attempt *attempt, enum zkl_outcome why);
@@ -83,6 +93,15 @@ void zkl_attempt_release(struct zkl_attempt *attempt, int64_t limit_ns);
 bool zkl_attempt_downgrade(struct zkl_attempt *attempt, int64_t limit_ns);
 /* Feeds an event, and carries out what the machine answers. The attempt may be gone afterwards: hold a reference. */
 void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event);
+/* attempt_member.c */
+extern const struct zkl_member_class zkl_attempt_class;
+/* Feeds an event that is only what its type says. */
+void zkl_attempt_tell(struct zkl_attempt *attempt, enum zkl_event_type type);
+/* Plans its next turn by what it waits for. */
+void zkl_attempt_plan(struct zkl_attempt *attempt);
+
+/* RETRY after a while. */
+void zkl_attempt_retry_soon(struct zkl_attempt *attempt);
 /* The same flight again after a while: it could not be handed on, or its answers could not be kept. */
 void zkl_attempt_try_later(struct zkl_attempt *attempt);
 
@@ -97,7 +116,7 @@ void zkl_lock_on_move(zklock *lock);
 void zkl_lock_on_revocation(zklock *lock);
 void zkl_lock_on_gone(zklock *lock, struct zkl_attempt *attempt);
 
-/* What an outcome is called in public. */
+/* outcome.c: what an outcome is called in public. */
 zklock_status zkl_outcome_status(enum zkl_outcome outcome);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lock/flight.h"
+#include "lock/permit.h"
 #include "session/path.h"
 
 static bool is_current(const struct flight *flight)
@@ -32,22 +33,38 @@ static void settle(struct flight *flight)
     free(flight);
 }
 
-static void take_ahead_watch(struct zkl_attempt *attempt)
+/* Planted, whether or not the machine still waits for the answer. */
+static void take_watch(struct zkl_attempt *attempt, int part)
 {
-    attempt->ahead_is_watched = true;
+    if (part == ZKL_PART_SECOND || part == ZKL_PART_LEASES)
+        attempt->ahead_is_watched = true;
+    else if (part == ZKL_PART_LIMIT)
+        attempt->permit->limit_is_watched = true;
     if (attempt->has_left)
         zkl_attempt_leave_ahead(attempt);
+    if (attempt->has_left && attempt->permit)
+        zkl_permit_leave_limit(attempt->permit);
+}
+
+/* Whether this part asks for what only a lease's flight asks for. */
+static bool is_of_lease(const struct flight_call *part)
+{
+    enum zkl_ask ask = part->flight->ask;
+    bool has_limit = ask == ZKL_ASK_CREATE || ask == ZKL_ASK_FIND || ask == ZKL_ASK_LIST || ask == ZKL_ASK_WATCH;
+
+    return part->flight->attempt->permit && has_limit && part->index >= ZKL_PART_SET_LIMIT;
 }
 
 static void on_reply(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale)
 {
     struct flight_call *part = (struct flight_call *)call;
 
-    /* The watch is planted, whether or not the machine still waits for the answer. */
-    if (!is_stale && part->flight->ask == ZKL_ASK_WATCH && part->index == 1 && reply->code == ZKL_CODE_OK)
-        take_ahead_watch(part->flight->attempt);
+    if (!is_stale && part->flight->ask == ZKL_ASK_WATCH && reply->code == ZKL_CODE_OK)
+        take_watch(part->flight->attempt, part->index);
     /* A stale reply, or one of a flight that the machine has left, must not touch what a newer one wrote. */
-    if (!is_stale && is_current(part->flight))
+    if (!is_stale && is_current(part->flight) && is_of_lease(part))
+        zkl_flight_take_lease(part->flight, part->index, reply);
+    else if (!is_stale && is_current(part->flight))
         zkl_flight_take_reply(part->flight, part->index, reply);
     settle(part->flight);
 }
@@ -77,9 +94,9 @@ static enum zkl_event_type event_of(enum zkl_ask ask)
     return ZKL_EV_DELETED;
 }
 
-static struct flight *prepare(struct zkl_attempt *attempt, enum zkl_ask ask, int call_count)
+struct flight *zkl_flight_prepare(struct zkl_attempt *attempt, enum zkl_ask ask, int most_calls)
 {
-    struct flight *flight = calloc(1, sizeof *flight + (size_t)call_count * sizeof flight->calls[0]);
+    struct flight *flight = calloc(1, sizeof *flight + (size_t)most_calls * sizeof flight->calls[0]);
 
     if (!flight)
         return NULL;
@@ -92,17 +109,28 @@ static struct flight *prepare(struct zkl_attempt *attempt, enum zkl_ask ask, int
     return flight;
 }
 
-static bool send_part(struct flight *flight, const struct zkl_request *request)
+bool zkl_flight_send_part(struct flight *flight, int part, const struct zkl_request *request)
 {
-    struct flight_call *part = &flight->calls[flight->call_count];
+    struct flight_call *call = &flight->calls[flight->call_count++];
 
-    part->call.on_reply = on_reply;
-    part->flight = flight;
-    part->index = flight->call_count++;
+    call->call.on_reply = on_reply;
+    call->flight = flight;
+    call->index = part;
     flight->pending++;
-    if (zkl_session_submit(flight->attempt->session, &part->call, request))
+    if (zkl_session_submit(flight->attempt->session, &call->call, request))
         return true;
     flight->pending--;
+    return false;
+}
+
+bool zkl_flight_end_sending(struct flight *flight)
+{
+    if (flight->pending > 1) {
+        settle(flight);
+        return true;
+    }
+    zkl_attempt_unref(flight->attempt);
+    free(flight);
     return false;
 }
 
@@ -110,20 +138,14 @@ static bool send_part(struct flight *flight, const struct zkl_request *request)
 static bool send_both(struct zkl_attempt *attempt, enum zkl_ask ask, const struct zkl_request *first,
                       const struct zkl_request *second)
 {
-    struct flight *flight = prepare(attempt, ask, 2);
+    struct flight *flight = zkl_flight_prepare(attempt, ask, 2);
 
     if (!flight)
         return false;
-    bool is_sent = send_part(flight, first);
-    if (is_sent && second && !send_part(flight, second))
+    bool is_sent = zkl_flight_send_part(flight, ZKL_PART_FIRST, first);
+    if (is_sent && second && !zkl_flight_send_part(flight, ZKL_PART_SECOND, second))
         flight->event.second = ZKL_ANSWER_UNKNOWN;
-    if (is_sent) {
-        settle(flight);
-        return true;
-    }
-    zkl_attempt_unref(attempt);
-    free(flight);
-    return false;
+    return zkl_flight_end_sending(flight);
 }
 
 static bool send_create(struct zkl_attempt *attempt)
@@ -141,7 +163,8 @@ static bool send_create(struct zkl_attempt *attempt)
                                  .data = attempt->payload,
                                  .data_size = (int)strlen(attempt->payload)};
     struct zkl_request list = {.op = ZKL_OP_LIST, .path = attempt->path};
-    return send_both(attempt, ZKL_ASK_CREATE, &create, &list);
+    return attempt->permit ? zkl_flight_send_lease(attempt, ZKL_ASK_CREATE, &create)
+                           : send_both(attempt, ZKL_ASK_CREATE, &create, &list);
 }
 
 static bool send_find(struct zkl_attempt *attempt)
@@ -150,7 +173,8 @@ static bool send_find(struct zkl_attempt *attempt)
     struct zkl_request barrier = {.op = ZKL_OP_CHECK, .paths = paths, .path_count = 1};
     struct zkl_request list = {.op = ZKL_OP_LIST, .path = attempt->path};
 
-    return send_both(attempt, ZKL_ASK_FIND, &barrier, &list);
+    return attempt->permit ? zkl_flight_send_lease(attempt, ZKL_ASK_FIND, &barrier)
+                           : send_both(attempt, ZKL_ASK_FIND, &barrier, &list);
 }
 
 static bool send_watch(struct zkl_attempt *attempt, const struct zkl_actions *actions)
@@ -160,6 +184,8 @@ static bool send_watch(struct zkl_attempt *attempt, const struct zkl_actions *ac
                                 .path = attempt->ahead_path,
                                 .with_watch = true};
 
+    if (attempt->permit && actions->ask == ZKL_ASK_WATCH)
+        return zkl_flight_send_lease(attempt, actions->ask, &own);
     return send_both(attempt, actions->ask, &own, actions->ask == ZKL_ASK_WATCH ? &ahead : NULL);
 }
 
@@ -192,7 +218,7 @@ static bool send_parents(struct zkl_attempt *attempt)
     int depth = 0;
     for (const char *at = attempt->path; *at; at++)
         depth += *at == '/';
-    struct flight *flight = prepare(attempt, ZKL_ASK_PREPARE, depth);
+    struct flight *flight = zkl_flight_prepare(attempt, ZKL_ASK_PREPARE, depth);
     char *path = flight ? strdup(attempt->path) : NULL;
     bool is_sent = path != NULL;
 
@@ -202,21 +228,13 @@ static bool send_parents(struct zkl_attempt *attempt)
             *end = '\0';
         struct zkl_request create = {
             .op = ZKL_OP_CREATE_PARENT, .path = path, .is_persistent = attempt->is_persistent_parent};
-        is_sent = send_part(flight, &create);
+        is_sent = zkl_flight_send_part(flight, flight->call_count, &create);
         if (end)
             *end = '/';
     }
     free(path);
-    if (flight && flight->pending > 1) {
-        /* Part of it may be under way: what is missing shows when the create is tried again. */
-        settle(flight);
-        return true;
-    }
-    if (flight) {
-        zkl_attempt_unref(attempt);
-        free(flight);
-    }
-    return false;
+    /* Where part of it is under way, what is missing shows when the create is tried again. */
+    return flight && zkl_flight_end_sending(flight);
 }
 
 static bool send_exists(struct flight *flight, const char *name)
@@ -226,7 +244,7 @@ static bool send_exists(struct flight *flight, const char *name)
     if (!path)
         return false;
     struct zkl_request exists = {.op = ZKL_OP_EXISTS, .path = path};
-    bool is_sent = send_part(flight, &exists);
+    bool is_sent = zkl_flight_send_part(flight, flight->call_count, &exists);
     free(path);
     return is_sent;
 }
@@ -234,7 +252,7 @@ static bool send_exists(struct flight *flight, const char *name)
 static bool send_survey(struct zkl_attempt *attempt)
 {
     const struct zkl_listing *listing = &attempt->listing;
-    struct flight *flight = prepare(attempt, ZKL_ASK_SURVEY, listing->count);
+    struct flight *flight = zkl_flight_prepare(attempt, ZKL_ASK_SURVEY, listing->count);
     struct zkl_name own = zkl_name_parse(attempt->own_path + strlen(attempt->path) + 1);
 
     if (!flight)
@@ -262,7 +280,8 @@ bool zkl_flight_launch(struct zkl_attempt *attempt, const struct zkl_actions *ac
     case ZKL_ASK_FIND:
         return send_find(attempt);
     case ZKL_ASK_LIST:
-        return send_both(attempt, actions->ask, &list, NULL);
+        return attempt->permit ? zkl_flight_send_lease(attempt, actions->ask, NULL)
+                               : send_both(attempt, actions->ask, &list, NULL);
     case ZKL_ASK_SURVEY:
         return send_survey(attempt);
     case ZKL_ASK_WATCH:

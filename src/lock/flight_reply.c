@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "lock/flight.h"
+#include "lock/permit.h"
 #include "lock/revocation.h"
 #include "session/path.h"
 
-static enum zkl_answer answer_of(enum zkl_code code)
+enum zkl_answer zkl_flight_answer(enum zkl_code code)
 {
     switch (code) {
     case ZKL_CODE_OK:
@@ -27,7 +28,8 @@ static enum zkl_answer answer_of(enum zkl_code code)
     return ZKL_ANSWER_REFUSED;
 }
 
-static void describe(struct zkl_attempt *attempt, const char *what, const char *right, const struct zkl_reply *reply)
+void zkl_flight_describe(struct zkl_attempt *attempt, const char *what, const char *right,
+                         const struct zkl_reply *reply)
 {
     if (reply->code == ZKL_CODE_NO_AUTH)
         snprintf(attempt->detail, sizeof attempt->detail, "%s %s: denied; it needs the right %s", what, attempt->path,
@@ -74,7 +76,12 @@ static bool take_place(struct zkl_attempt *attempt, const char *const *children,
 {
     struct zkl_place *place = &event->place;
 
-    zkl_queue_place(children, count, attempt->prefix, czxids, place);
+    if (attempt->permit) {
+        zkl_queue_place_lease(children, count, attempt->prefix, czxids, place);
+        zkl_place_allow(place, attempt->permit->limit > 0 ? (int)attempt->permit->limit : 1);
+    } else {
+        zkl_queue_place(children, count, attempt->prefix, czxids, place);
+    }
     if (place->own_is_present)
         sprintf(attempt->own_path, "%s/%.*s", attempt->path, ZKL_OWN_NAME_SIZE - 1, children[place->own]);
     if (place->is_mixed)
@@ -86,6 +93,8 @@ static bool take_place(struct zkl_attempt *attempt, const char *const *children,
                  "more; use another path, or delete this one while nobody is in it", attempt->path);
     if (place->needs_survey)
         return keep_listing(attempt, children, count);
+    if (attempt->permit && place->ahead_count > 0)
+        return zkl_permit_set_ahead(attempt->permit, place->ahead_count);
     if (place->ahead < 0)
         return true;
     zkl_session_log(attempt->session, ZKLOCK_LOG_INFO, "%s: queued at place %d behind %s", attempt->path,
@@ -93,17 +102,17 @@ static bool take_place(struct zkl_attempt *attempt, const char *const *children,
     return set_ahead(attempt, children[place->ahead]);
 }
 
-static enum zkl_answer take_listing(struct flight *flight, const struct zkl_reply *reply)
+enum zkl_answer zkl_flight_take_listing(struct flight *flight, const struct zkl_reply *reply)
 {
     struct zkl_attempt *attempt = flight->attempt;
 
     if (reply->code != ZKL_CODE_OK) {
         /* One right is of no use without the other. */
         if (flight->ask == ZKL_ASK_CREATE && flight->event.first == ZKL_ANSWER_DENIED)
-            describe(attempt, "creating a contender in", "CREATE, and READ for listing", reply);
+            zkl_flight_describe(attempt, "creating a contender in", "CREATE, and READ for listing", reply);
         else
-            describe(attempt, "listing", "READ", reply);
-        return answer_of(reply->code);
+            zkl_flight_describe(attempt, "listing", "READ", reply);
+        return zkl_flight_answer(reply->code);
     }
     zkl_session_see_children(attempt->session, attempt->path, reply);
     if (take_place(attempt, reply->children, reply->child_count, NULL, &flight->event))
@@ -116,8 +125,8 @@ static void take_created(struct flight *flight, const struct zkl_reply *reply)
 {
     struct zkl_attempt *attempt = flight->attempt;
 
-    describe(attempt, "creating a contender in", "CREATE", reply);
-    flight->event.first = answer_of(reply->code);
+    zkl_flight_describe(attempt, "creating a contender in", "CREATE", reply);
+    flight->event.first = zkl_flight_answer(reply->code);
     if (reply->code == ZKL_CODE_OK) {
         snprintf(attempt->own_path, strlen(attempt->path) + 1 + ZKL_OWN_NAME_SIZE, "%s", reply->path);
         attempt->token = (uint64_t)reply->stat.czxid;
@@ -130,8 +139,8 @@ static void take_prepared(struct flight *flight, int index, const struct zkl_rep
     bool is_there = reply->code == ZKL_CODE_OK || reply->code == ZKL_CODE_NODE_EXISTS;
 
     if (!is_there && reply->code != ZKL_CODE_NO_NODE)
-        describe(flight->attempt, "creating", "CREATE on its parents", reply);
-    enum zkl_answer answer = is_there ? ZKL_ANSWER_OK : answer_of(reply->code);
+        zkl_flight_describe(flight->attempt, "creating", "CREATE on its parents", reply);
+    enum zkl_answer answer = is_there ? ZKL_ANSWER_OK : zkl_flight_answer(reply->code);
     bool hides_reason = answer == ZKL_ANSWER_NO_NODE && flight->event.first > ZKL_ANSWER_NO_NODE;
     if (index == 0 || !hides_reason)
         flight->event.first = answer;
@@ -141,8 +150,8 @@ static void take_own(struct flight *flight, const struct zkl_reply *reply)
 {
     struct zkl_attempt *attempt = flight->attempt;
 
-    describe(attempt, "reading the own contender in", "READ", reply);
-    flight->event.first = answer_of(reply->code);
+    zkl_flight_describe(attempt, "reading the own contender in", "READ", reply);
+    flight->event.first = zkl_flight_answer(reply->code);
     if (reply->code == ZKL_CODE_OK) {
         flight->event.owner_is_us = reply->stat.owner == zkl_session_id(attempt->session);
         /* A reader keeps the token of the writer that it was. */
@@ -155,21 +164,21 @@ static void take_own(struct flight *flight, const struct zkl_reply *reply)
 static void take_downgraded(struct flight *flight, int index, const struct zkl_reply *reply)
 {
     if (index == 0) {
-        describe(flight->attempt, "downgrading the contender in", "CREATE and DELETE", reply);
-        flight->event.first = answer_of(reply->code);
+        zkl_flight_describe(flight->attempt, "downgrading the contender in", "CREATE and DELETE", reply);
+        flight->event.first = zkl_flight_answer(reply->code);
     } else {
-        flight->event.second = answer_of(reply->code);
+        flight->event.second = zkl_flight_answer(reply->code);
         flight->event.owner_is_us = reply->stat.owner == zkl_session_id(flight->attempt->session);
     }
 }
 
 static void take_deleted(struct flight *flight, int index, const struct zkl_reply *reply)
 {
-    describe(flight->attempt, "deleting the contender in", "DELETE", reply);
+    zkl_flight_describe(flight->attempt, "deleting the contender in", "DELETE", reply);
     if (index == 0)
-        flight->event.first = answer_of(reply->code);
+        flight->event.first = zkl_flight_answer(reply->code);
     else
-        flight->event.second = answer_of(reply->code);
+        flight->event.second = zkl_flight_answer(reply->code);
 }
 
 static void on_watch_forgotten(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale)
@@ -194,8 +203,8 @@ static void forget_watch(struct zkl_attempt *attempt)
 
 static void take_ahead(struct flight *flight, const struct zkl_reply *reply)
 {
-    describe(flight->attempt, "reading a contender in", "READ", reply);
-    flight->event.second = answer_of(reply->code);
+    zkl_flight_describe(flight->attempt, "reading a contender in", "READ", reply);
+    flight->event.second = zkl_flight_answer(reply->code);
     if (reply->code == ZKL_CODE_NO_NODE && flight->attempt->machine.reads_by_exists)
         forget_watch(flight->attempt);
 }
@@ -204,7 +213,7 @@ static void take_ahead(struct flight *flight, const struct zkl_reply *reply)
 static void take_surveyed(struct flight *flight, const struct zkl_reply *reply)
 {
     struct zkl_listing *listing = &flight->attempt->listing;
-    enum zkl_answer answer = answer_of(reply->code);
+    enum zkl_answer answer = zkl_flight_answer(reply->code);
 
     for (int i = 0; i < listing->count; i++) {
         if (listing->czxids[i] != 0)
@@ -234,19 +243,19 @@ void zkl_flight_take_reply(struct flight *flight, int index, const struct zkl_re
         if (index == 0)
             take_created(flight, reply);
         else if (flight->event.first == ZKL_ANSWER_OK || reply->code != ZKL_CODE_OK)
-            flight->event.second = take_listing(flight, reply);
+            flight->event.second = zkl_flight_take_listing(flight, reply);
         break;
     case ZKL_ASK_PREPARE:
         take_prepared(flight, index, reply);
         break;
     case ZKL_ASK_FIND:
         if (index == 0)
-            flight->event.first = answer_of(reply->code);
+            flight->event.first = zkl_flight_answer(reply->code);
         else
-            flight->event.second = take_listing(flight, reply);
+            flight->event.second = zkl_flight_take_listing(flight, reply);
         break;
     case ZKL_ASK_LIST:
-        flight->event.first = take_listing(flight, reply);
+        flight->event.first = zkl_flight_take_listing(flight, reply);
         break;
     case ZKL_ASK_SURVEY:
         take_surveyed(flight, reply);

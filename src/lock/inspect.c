@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lock/question.h"
+#include "lock/inspect_leases.h"
 #include "recipe/queue.h"
 #include "session/path.h"
 #include "zklock.h"
@@ -45,11 +45,12 @@ static zklock_mode mode_of(enum zkl_kind kind)
         return ZKLOCK_MODE_SHARED;
     case ZKL_KIND_LATCH:
         return ZKLOCK_MODE_LEADER_LATCH;
+    case ZKL_KIND_LEASE:
+        return ZKLOCK_MODE_SEMAPHORE;
     case ZKL_KIND_LOCK:
     case ZKL_KIND_KAZOO_LOCK:
     case ZKL_KIND_WRITE:
     case ZKL_KIND_FOREIGN:
-    case ZKL_KIND_LEASE:
         break;
     }
     return ZKLOCK_MODE_EXCLUSIVE;
@@ -73,7 +74,7 @@ static enum progress add_contender(struct reading *reading, const char *name, st
         .token = (uint64_t)asked->stat.czxid,
         .session_id = asked->stat.owner,
         .created_ms = asked->stat.ctime_ms,
-        .mode = mode_of(parsed.kind),
+        .mode = reading->public.is_semaphore ? ZKLOCK_MODE_SEMAPHORE : mode_of(parsed.kind),
         .payload = asked->data,
         .payload_size = asked->data_size,
         .version = asked->stat.version,
@@ -132,7 +133,10 @@ static int compare_contenders(const void *left, const void *right)
     const zklock_contender *b = right;
     struct zkl_name a_name = {ZKL_KIND_LOCK, a->number, false};
     struct zkl_name b_name = {ZKL_KIND_LOCK, b->number, false};
+    bool a_is_lease = zkl_semaphore_is_lease(a->name);
 
+    if (a_is_lease != zkl_semaphore_is_lease(b->name))
+        return a_is_lease ? -1 : 1;
     return zkl_queue_compare(a_name, (int64_t)a->token, b_name, (int64_t)b->token);
 }
 
@@ -147,13 +151,17 @@ static bool reserve(struct reading *reading, size_t count)
 /* By the places alone: the first one, and the shared ones that nothing but shared ones precede. */
 static void show_in_order(struct reading *reading)
 {
+    unsigned permits = reading->public.permits;
     bool only_shared = true;
 
     for (size_t i = 0; i < reading->public.count; i++) {
-        bool is_shared = reading->contenders[i].mode == ZKLOCK_MODE_SHARED;
-        reading->contenders[i].is_holder = i == 0 || (only_shared && is_shared);
+        zklock_contender *contender = &reading->contenders[i];
+        bool is_shared = contender->mode == ZKLOCK_MODE_SHARED;
+        contender->is_holder = i == 0 || (only_shared && is_shared);
+        if (reading->public.is_semaphore)
+            contender->is_holder = (permits == 0 || i < permits) && zkl_semaphore_is_lease(contender->name);
         only_shared &= is_shared;
-        reading->in_order[i] = &reading->contenders[i];
+        reading->in_order[i] = contender;
     }
     reading->public.contenders = reading->in_order;
 }
@@ -168,13 +176,23 @@ static bool is_mixed(char *const *names, int count)
     return !zkl_queue_is_one(families);
 }
 
+/* Of a semaphore those in its directories count, each of its own kind; of all else those at the path itself. */
+static bool is_contender(const char *name, bool is_semaphore)
+{
+    struct zkl_name parsed = zkl_name_parse(name);
+
+    if (zkl_semaphore_is_lease(name))
+        return parsed.kind == ZKL_KIND_LEASE;
+    return zkl_name_is_contender(parsed) && is_semaphore == (zkl_semaphore_bare_name(name) != name);
+}
+
 /* Moves the contenders among the children to the front; the others are foreign. */
-static int sort_out_foreign(struct zkl_asked *list)
+static int sort_out_foreign(struct zkl_asked *list, bool is_semaphore)
 {
     int count = 0;
 
     for (int i = 0; i < list->child_count; i++) {
-        if (!zkl_name_is_contender(zkl_name_parse(list->children[i])))
+        if (!is_contender(list->children[i], is_semaphore))
             continue;
         char *name = list->children[i];
         list->children[i] = list->children[count];
@@ -195,10 +213,30 @@ static bool take_foreign(struct reading *reading, struct zkl_asked *list, int co
     return true;
 }
 
+/*
+ * Whoever stands in front has a lease, or is just about to make it, and still has the guard: it is shown once. The lease
+ * was made last.
+ */
+static void drop_guard_of_front(struct reading *reading)
+{
+    zklock_contender *contenders = reading->contenders;
+    size_t leases = 0;
+
+    while (leases < reading->public.count && zkl_semaphore_is_lease(contenders[leases].name))
+        leases++;
+    if (leases == 0 || leases == reading->public.count ||
+        contenders[leases].session_id != contenders[leases - 1].session_id)
+        return;
+    free((char *)contenders[leases].name);
+    free((char *)contenders[leases].payload);
+    reading->public.count--;
+    memmove(&contenders[leases], &contenders[leases + 1], (reading->public.count - leases) * sizeof *contenders);
+}
+
 static enum progress read_contenders(struct zkl_query *query, struct reading *reading, const char *path,
                                      struct zkl_asked *list)
 {
-    int count = sort_out_foreign(list);
+    int count = sort_out_foreign(list, reading->public.is_semaphore);
     enum progress progress = DONE;
 
     reading->public.exists = true;
@@ -208,6 +246,8 @@ static enum progress read_contenders(struct zkl_query *query, struct reading *re
     for (int at = 0; at < count && progress == DONE; at += BATCH)
         progress = read_batch(query, reading, path, list->children + at, count - at < BATCH ? count - at : BATCH);
     qsort(reading->contenders, reading->public.count, sizeof *reading->contenders, compare_contenders);
+    if (reading->public.is_semaphore)
+        drop_guard_of_front(reading);
     show_in_order(reading);
     return progress;
 }
@@ -231,7 +271,14 @@ static zklock_status read_directory(struct zkl_query *query, const char *path, s
 static zklock_status read_all(struct zkl_query *query, const char *path, struct zkl_asked *list,
                               struct reading *reading)
 {
-    zklock_status status = read_directory(query, path, reading);
+    zklock_status status = zkl_semaphore_expand(query, path, list, &reading->public);
+    char *leases = reading->public.is_semaphore ? zkl_path_join(path, "leases") : NULL;
+
+    if (status == ZKLOCK_OK && reading->public.is_semaphore && !leases)
+        status = ZKLOCK_NO_MEMORY;
+    if (status == ZKLOCK_OK)
+        status = read_directory(query, leases ? leases : path, reading);
+    free(leases);
     enum progress progress = status == ZKLOCK_OK ? read_contenders(query, reading, path, list) : DONE;
 
     if (progress != DONE)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lock/question.h"
+#include "lock/inspect_leases.h"
 #include "lock/revocation.h"
 #include "recipe/name.h"
 #include "zklock.h"
@@ -83,8 +83,8 @@ static zklock_status write_request(struct zkl_query *query, const char *node, vo
 static zklock_status ask_about_node(zklock_session *session, const char *path, const zklock_contender *contender,
                                     int64_t timeout_ms, zkl_question_fn *once)
 {
-    if (!path || !contender || !contender->name || strchr(contender->name, '/') ||
-        zkl_name_parse(contender->name).kind == ZKL_KIND_FOREIGN)
+    if (!path || !contender || !contender->name ||
+        strchr(zkl_semaphore_bare_name(contender->name), '/') || zkl_name_parse(contender->name).kind == ZKL_KIND_FOREIGN)
         return ZKLOCK_BAD_ARGUMENT;
     struct zkl_question question = {
         .path = path, .child = contender->name, .once = once, .context = (void *)(uintptr_t)contender};

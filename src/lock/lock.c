@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "lock/multi.h"
 #include "lock/payload.h"
+#include "lock/permit.h"
 #include "session/path.h"
 #include "session/servers.h"
 
@@ -87,6 +88,10 @@ static void explain_timeout(zklock *lock, const struct zkl_attempt *attempt)
     char silence[128];
 
     zkl_session_describe(lock->session, silence, sizeof silence);
+    if (attempt->permit) {
+        zkl_permit_explain(attempt->permit, silence, lock->detail, sizeof lock->detail);
+        return;
+    }
     snprintf(lock->detail, sizeof lock->detail, "behind %s%s%s", slash ? slash + 1 : "others", silence[0] ? "; " : "",
              silence);
 }
@@ -94,7 +99,7 @@ static void explain_timeout(zklock *lock, const struct zkl_attempt *attempt)
 static void ended(zklock *lock, struct zkl_attempt *attempt)
 {
     bool is_explained = attempt->result == ZKLOCK_DENIED || attempt->result == ZKLOCK_REFUSED ||
-                        attempt->result == ZKLOCK_MIXED_STYLES;
+                        attempt->result == ZKLOCK_MIXED_STYLES || attempt->result == ZKLOCK_OTHER_PERMITS;
 
     lock->detail[0] = '\0';
     if (is_explained)
@@ -221,6 +226,7 @@ static void destroy(zklock *lock)
         close(lock->event_fd);
     zkl_notices_clear(&lock->notices);
     free(lock->path);
+    free(lock->directory);
     free(lock->payload);
     free(lock);
 }
@@ -233,7 +239,12 @@ static bool fill(zklock *lock, const char *path, const zklock_options *options)
 {
     struct zkl_runtime *runtime = zkl_session_runtime(lock->session);
 
+    bool is_semaphore = options->mode == ZKLOCK_MODE_SEMAPHORE;
+
     lock->path = zkl_path_below(zkl_session_chroot(lock->session), path);
+    if (lock->path)
+        lock->directory = is_semaphore ? zkl_path_join(lock->path, "leases") : strdup(lock->path);
+    lock->permits = options->permits;
     lock->payload = zkl_payload_new(options->label ? options->label : zkl_session_label(lock->session),
                                     zkl_session_user(lock->session),
                                     style_names[options->style],
@@ -243,13 +254,18 @@ static bool fill(zklock *lock, const char *path, const zklock_options *options)
     lock->is_persistent_parent = options->persistent_parent;
     lock->on_event = options->on_event;
     lock->event_arg = options->event_arg;
-    return lock->path && lock->payload;
+    return lock->path && lock->directory && lock->payload;
 }
 
 static zklock_status check(zklock_session *session, const char *path, const zklock_options *options)
 {
     if (!session || (unsigned)options->style > ZKLOCK_STYLE_CURATOR_RW ||
-        (unsigned)options->mode > ZKLOCK_MODE_LEADER_LATCH)
+        (unsigned)options->mode > ZKLOCK_MODE_SEMAPHORE)
+        return ZKLOCK_BAD_ARGUMENT;
+    bool is_semaphore = options->mode == ZKLOCK_MODE_SEMAPHORE;
+    if (is_semaphore ? options->style != ZKLOCK_STYLE_CURATOR : options->permits > 0)
+        return ZKLOCK_BAD_ARGUMENT;
+    if (options->permits > ZKLOCK_PERMITS_MAX)
         return ZKLOCK_BAD_ARGUMENT;
     if (!zkl_session_is_own(session))
         return ZKLOCK_FORKED;

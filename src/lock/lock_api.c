@@ -7,6 +7,7 @@
 
 #include "base/line.h"
 #include "lock/lock_state.h"
+#include "lock/permit.h"
 
 zklock_status zkl_lock_enter(zklock *lock)
 {
@@ -57,6 +58,8 @@ static enum zkl_kind kind_of(const zklock *lock)
         [ZKLOCK_STYLE_CURATOR_RW] = {ZKL_KIND_WRITE, ZKL_KIND_READ, ZKL_KIND_LATCH},
     };
 
+    if (lock->mode == ZKLOCK_MODE_SEMAPHORE)
+        return ZKL_KIND_LEASE;
     return kinds[lock->style][lock->mode];
 }
 
@@ -64,7 +67,9 @@ static enum zkl_kind kind_of(const zklock *lock)
 static struct zkl_attempt *new_attempt(zklock *lock, int64_t limit_ns, bool is_try, size_t room)
 {
     struct zkl_attempt_options options = {
-        .path = lock->path,
+        .path = lock->directory,
+        .semaphore = lock->mode == ZKLOCK_MODE_SEMAPHORE ? lock->path : NULL,
+        .permits = lock->permits,
         .payload = lock->payload,
         .kind = kind_of(lock),
         .is_persistent_parent = lock->is_persistent_parent,
@@ -88,7 +93,7 @@ zklock_status zkl_lock_start(zklock *lock, int64_t limit_ns, bool is_try)
         zkl_session_describe(lock->session, lock->detail, sizeof lock->detail);
         return ZKLOCK_DENIED;
     }
-    size_t room = zkl_attempt_room(lock->path, is_try);
+    size_t room = zkl_attempt_room(lock->directory, kind_of(lock), is_try);
     if (!zkl_session_reserve(lock->session, room)) {
         snprintf(lock->detail, sizeof lock->detail,
                  "this session has as many locks as its connection can restore; use another session for more");
@@ -349,8 +354,12 @@ void zklock_contender_name(zklock *lock, char *buffer, size_t size)
         buffer[0] = '\0';
     if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return;
-    if (lock->attempt && lock->attempt->machine.node_is_known)
-        snprintf(buffer, size, "%s", lock->attempt->own_path + strlen(lock->path) + 1);
+    const struct zkl_attempt *shown = lock->attempt;
+    /* Whoever has no lease yet is in the queue for the guard. */
+    if (shown && shown->permit && shown->permit->guard && !shown->machine.node_is_known)
+        shown = shown->permit->guard;
+    if (shown && shown->machine.node_is_known)
+        snprintf(buffer, size, "%s", shown->own_path + strlen(lock->path) + 1);
     zkl_session_unlock(lock->session);
 }
 

@@ -49,10 +49,10 @@ zklock_status zklock_upgrade(zklock *lock)
     if (status != ZKLOCK_OK)
         return status;
     status = check_downgrade(lock);
-    if (status == ZKLOCK_BAD_ARGUMENT)
-        status = ZKLOCK_OK;
-    else if (status == ZKLOCK_ALREADY)
+    if (status == ZKLOCK_ALREADY || (status == ZKLOCK_BAD_ARGUMENT && lock->mode == ZKLOCK_MODE_SEMAPHORE))
         status = ZKLOCK_NO_UPGRADE;
+    else if (status == ZKLOCK_BAD_ARGUMENT)
+        status = ZKLOCK_OK;
     lock->detail[0] = '\0';
     return zkl_lock_leave(lock, status);
 }

@@ -10,6 +10,8 @@
 struct zklock {
     zklock_session *session; /* counted */
     char *path;              /* with the chroot */
+    char *directory;         /* of its contenders: the path, or below it */
+    unsigned permits;        /* of a semaphore; 0: as many as it has */
     char *payload; /* what its contenders say about their owner */
     zklock_style style;
     zklock_mode mode;

@@ -12,7 +12,7 @@ static enum zkl_part standing_of(const zklock *part)
     if (!part->is_in_multi_flight)
         return ZKL_PART_IDLE;
     if (part->attempt->result == ZKLOCK_PENDING)
-        return part->attempt->machine.is_behind ? ZKL_PART_BEHIND : ZKL_PART_ASKING;
+        return zkl_attempt_is_behind(part->attempt) ? ZKL_PART_BEHIND : ZKL_PART_ASKING;
     if (part->attempt->result != ZKLOCK_OK)
         return ZKL_PART_FAILED;
     return zkl_lock_is_granted(part) ? ZKL_PART_HELD : ZKL_PART_LOST;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lock/question.h"
+#include "lock/inspect_leases.h"
 #include "recipe/queue.h"
 #include "session/path.h"
 #include "zklock.h"
@@ -64,6 +64,8 @@ static zklock_status look_until_free(struct zkl_query *query, const char *path, 
         char *node = zkl_path_join(path, first);
         status = node ? await_change(query, node) : ZKLOCK_NO_MEMORY;
         free(node);
+    } else if (status == ZKLOCK_OK) {
+        status = zkl_semaphore_await(query, path, list);
     }
     zkl_asked_free(list);
     return status;

@@ -20,6 +20,7 @@ struct names {
 struct walk {
     zklock_paths public;
     struct names found;
+    struct names semaphores; /* with a lease below them */
     struct names ahead;
     size_t next;      /* of `ahead` */
     size_t cut;       /* bytes of the chroot in front of each path */
@@ -40,6 +41,7 @@ void zklock_paths_free(zklock_paths *paths)
     if (!walk)
         return;
     clear_names(&walk->found);
+    clear_names(&walk->semaphores);
     clear_names(&walk->ahead);
     free(walk);
 }
@@ -69,15 +71,31 @@ static bool is_own_of_server(const char *path)
     return strcmp(path, "/zookeeper") == 0;
 }
 
-/* Contenders make their directory a lock, and the leases of a semaphore do not; all else may be a directory of locks.
- * False: no memory. */
+/* Whether the last component of `path` is `name`. */
+static bool ends_with(const char *path, const char *name)
+{
+    return strcmp(strrchr(path, '/') + 1, name) == 0;
+}
+
+/* `path` without its last component. NULL: no memory. */
+static char *parent_of(const char *path)
+{
+    size_t size = (size_t)(strrchr(path, '/') - path);
+
+    return size > 0 ? strndup(path, size) : strdup("/");
+}
+
+/* Contenders make their directory a lock, and the leases of a semaphore the one above theirs; all else may be a directory
+ * of locks. False: no memory. */
 static bool take_children(struct walk *walk, const char *path, const struct zkl_asked *list)
 {
     bool has_contender = false;
+    bool has_lease = false;
 
     for (int i = 0; i < list->child_count; i++) {
         struct zkl_name name = zkl_name_parse(list->children[i]);
         has_contender |= zkl_name_is_contender(name);
+        has_lease |= name.kind == ZKL_KIND_LEASE;
         if (name.kind != ZKL_KIND_FOREIGN)
             continue;
         char *child = zkl_path_join(path, list->children[i]);
@@ -86,9 +104,11 @@ static bool take_children(struct walk *walk, const char *path, const struct zkl_
         else if (!add_name(&walk->ahead, child))
             return false;
     }
+    const char *shown = path + walk->cut;
+    if (has_lease && *shown && ends_with(shown, "leases") && !add_name(&walk->semaphores, parent_of(shown)))
+        return false;
     if (!has_contender)
         return true;
-    const char *shown = path + walk->cut;
     return add_name(&walk->found, strdup(*shown ? shown : "/"));
 }
 
@@ -148,6 +168,37 @@ static int compare_paths(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
+static bool has_semaphore(const struct walk *walk, const char *path)
+{
+    for (size_t i = 0; i < walk->semaphores.count; i++)
+        if (strcmp(walk->semaphores.items[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* The guard of a semaphore is no lock of its own, and the semaphore stands for both of its directories. False: no memory. */
+static bool take_semaphores(struct walk *walk)
+{
+    struct names *found = &walk->found;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < found->count; i++) {
+        char *path = found->items[i];
+        char *parent = ends_with(path, "locks") ? parent_of(path) : NULL;
+        bool is_guard = parent && has_semaphore(walk, parent);
+        free(parent);
+        if (is_guard)
+            free(path);
+        else
+            found->items[kept++] = path;
+    }
+    found->count = kept;
+    for (size_t i = 0; i < walk->semaphores.count; i++)
+        if (!add_name(found, strdup(walk->semaphores.items[i])))
+            return false;
+    return true;
+}
+
 zklock_status zklock_paths_read(zklock_session *session, const char *path, int64_t timeout_ms,
                                 zklock_paths **out_paths)
 {
@@ -157,6 +208,8 @@ zklock_status zklock_paths_read(zklock_session *session, const char *path, int64
     if (!walk)
         return out_paths ? ZKLOCK_NO_MEMORY : ZKLOCK_BAD_ARGUMENT;
     zklock_status status = zkl_question_ask(session, &question, timeout_ms);
+    if (status == ZKLOCK_OK && !take_semaphores(walk))
+        status = ZKLOCK_NO_MEMORY;
     if (status != ZKLOCK_OK) {
         zklock_paths_free(&walk->public);
         return status;

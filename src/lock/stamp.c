@@ -34,6 +34,8 @@ static zklock_status take(zklock *lock, struct stamping *out_stamping)
     if (!zkl_session_is_own(lock->session))
         return ZKLOCK_FORKED;
     *out_stamping = (struct stamping){.now_ms = -1};
+    if (lock->mode == ZKLOCK_MODE_SEMAPHORE)
+        return ZKLOCK_BAD_ARGUMENT;
     zkl_session_lock(lock->session);
     if (!zkl_lock_is_granted(lock) || !lock->attempt->machine.node_is_known) {
         status = zkl_lock_is_lost(lock) ? ZKLOCK_LOST : ZKLOCK_NOT_HELD;

@@ -16,7 +16,7 @@ static enum zkl_ask wish(const struct zkl_machine *machine)
 {
     switch (machine->state) {
     case ZKL_CREATING:
-        return ZKL_ASK_CREATE;
+        return machine->is_guarded && !machine->has_guard ? ZKL_ASK_NOTHING : ZKL_ASK_CREATE;
     case ZKL_PREPARING:
         return ZKL_ASK_PREPARE;
     case ZKL_FINDING:
@@ -30,7 +30,7 @@ static enum zkl_ask wish(const struct zkl_machine *machine)
     case ZKL_HELD:
         if (machine->is_downgrading)
             return ZKL_ASK_DOWNGRADE;
-        return machine->own_is_watched ? ZKL_ASK_NOTHING : ZKL_ASK_WATCH_OWN;
+        return machine->own_is_watched || machine->is_guard ? ZKL_ASK_NOTHING : ZKL_ASK_WATCH_OWN;
     case ZKL_DELETING:
         return ZKL_ASK_DELETE;
     case ZKL_NEW:
@@ -104,6 +104,7 @@ static void dispatch(struct step *step)
     case ZKL_EV_GIVE_UP: zkl_step_on_give_up(step); break;
     case ZKL_EV_RELEASE: zkl_step_on_release(step); break;
     case ZKL_EV_DOWNGRADE: zkl_step_on_downgrade(step); break;
+    case ZKL_EV_GUARDED: machine->has_guard = true; break;
     case ZKL_EV_COUNT: break;
     }
 }

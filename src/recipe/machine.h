@@ -9,6 +9,7 @@
  *        PREPARING  FINDING -> adopt -> LISTING/SURVEYING -> WATCHING -> WAITING |
  *                                           ^                              |     |
  *                                           +-- woken, not next in line ---+     |
+ *   CREATING waits for GUARDED where the contender is a lease of a semaphore: one at a time may be made.
  *   HELD as a writer may go on as a reader: the same state, another node, put there in one transaction.
  *        any of these, given up or refused: its end is told at once, the rest is cleaned up --+
  *
@@ -91,6 +92,7 @@ enum zkl_event_type {
     ZKL_EV_GIVE_UP,      /* cancel, limit or close, as `why` says */
     ZKL_EV_RELEASE,
     ZKL_EV_DOWNGRADE,    /* a held contender of kind WRITE shall go on as a reader */
+    ZKL_EV_GUARDED,      /* whoever may create now is this one: see is_guarded */
     ZKL_EV_COUNT
 };
 
@@ -106,6 +108,7 @@ enum zkl_outcome {
     ZKL_OUTCOME_LEASE,     /* the lease ran out */
     ZKL_OUTCOME_LOST,      /* released, but it had been lost */
     ZKL_OUTCOME_MIXED,
+    ZKL_OUTCOME_OTHER_LIMIT, /* of a semaphore: not the one that was asked for */
     ZKL_OUTCOME_DENIED,
     ZKL_OUTCOME_REFUSED,
 };
@@ -119,6 +122,7 @@ struct zkl_event {
     bool owner_is_us;          /* WATCHED, DOWNGRADED: the own node belongs to this session */
     bool has_lease;            /* by the clock, now; in every event */
     enum zkl_outcome why;      /* GIVE_UP */
+    bool guard_is_behind;      /* GIVE_UP: the guard's contender is known to stand behind another */
 };
 
 enum zkl_notice {
@@ -143,6 +147,9 @@ struct zkl_actions {
 struct zkl_machine {
     enum zkl_state state;
     bool is_try;        /* do not wait behind anybody */
+    bool is_guarded;    /* creates nothing before GUARDED, again after each EXPIRED: leases of a semaphore */
+    bool has_guard;
+    bool is_guard;      /* of such a lease: it is held for moments, and nobody is told of its end */
     bool is_connected;
     bool is_in_flight;
     bool is_blocked;    /* UNSENT: nothing is asked until RETRY or CONNECTED */
@@ -167,7 +174,8 @@ struct zkl_machine {
     int rounds;         /* parents made in a row */
 };
 
-/* A contender for a session that is, or is not, connected now. `is_try`: end with BUSY if anybody is ahead. */
+/* A contender for a session that is, or is not, connected now. `is_try`: end with BUSY if anybody is ahead. Set
+ * `is_guarded` before START. */
 void zkl_machine_init(struct zkl_machine *machine, bool is_try, bool is_connected);
 
 /* The one entry point. */

@@ -112,6 +112,7 @@ static void queue_again(struct step *step)
     machine->own_is_watched = false;
     machine->is_behind = false;
     machine->must_list = false;
+    machine->has_guard = false;
 }
 
 void zkl_step_on_expired(struct step *step)
@@ -159,7 +160,9 @@ void zkl_step_on_lapsed(struct step *step)
 
 static enum zkl_outcome reason_to_give_up(const struct step *step)
 {
-    if (step->event->why == ZKL_OUTCOME_LIMIT && !step->machine->is_behind)
+    bool is_behind = step->machine->is_behind || step->event->guard_is_behind;
+
+    if (step->event->why == ZKL_OUTCOME_LIMIT && !is_behind)
         return ZKL_OUTCOME_NO_SERVER;
     return step->event->why;
 }

@@ -86,6 +86,8 @@ void zkl_step_take_place(struct step *step)
 
     if (!place->own_is_present) {
         zkl_step_end_and_clean(step, ZKL_OUTCOME_REMOVED);
+    } else if (place->has_other_limit) {
+        zkl_step_end_and_clean(step, ZKL_OUTCOME_OTHER_LIMIT);
     } else if (place->is_mixed) {
         zkl_step_end_and_clean(step, ZKL_OUTCOME_MIXED);
     } else if (place->is_unordered) {

@@ -150,3 +150,29 @@ void zkl_queue_place(const char *const *children, int count, const char *prefix,
     place->ahead_is_plain = is_plain(&view);
     *out_place = *place;
 }
+
+void zkl_queue_place_lease(const char *const *children, int count, const char *prefix, const int64_t *czxids,
+                           struct zkl_place *out_place)
+{
+    struct view view = {.czxids = czxids, .place = {.ahead = -1}};
+    struct zkl_place *place = &view.place;
+
+    place->own = find_own(children, count, prefix, czxids);
+    place->own_is_present = place->own >= 0;
+    if (place->own_is_present)
+        view.own = zkl_name_parse(children[place->own]);
+    for (int i = 0; i < count; i++) {
+        struct zkl_name name = zkl_name_parse(children[i]);
+        if (name.kind != ZKL_KIND_LEASE)
+            place->foreign_count++;
+        else if (place->own_is_present && i != place->own)
+            count_contender(&view, name, i);
+    }
+    place->ahead = -1;
+    *out_place = *place;
+}
+
+void zkl_place_allow(struct zkl_place *place, int permits)
+{
+    place->ahead_count = place->ahead_count < permits ? 0 : place->ahead_count - permits + 1;
+}

@@ -15,6 +15,9 @@
  *   "-__WRIT__" and "-__READ__"         Curator's read-write lock
  *   "__lock__" and "__rlock__"          kazoo's
  *   "-latch-"                           Curator's leader latch
+ *
+ * A semaphore's leases stand in a directory of their own. Of N permits the first N leases have one, whatever happens
+ * behind them: a lease that has its place keeps it. Curator grants by the number of all leases, which is never sooner.
  */
 #ifndef ZKL_QUEUE_H
 #define ZKL_QUEUE_H
@@ -29,6 +32,7 @@
 struct zkl_place {
     bool own_is_present;
     bool is_mixed;       /* contenders that do not count each other: nobody may be granted */
+    bool has_other_limit; /* a semaphore of another limit than was asked for: nobody may be granted */
     bool is_unordered;   /* readers or writers, and numbers that the counter's limit has made alike */
     bool needs_survey;   /* numbers alone do not order it: ask for the czxid of each ambiguous child, then again */
     bool ahead_is_plain; /* when the contender right ahead goes, nothing that counts can appear in its place */
@@ -55,5 +59,13 @@ bool zkl_queue_is_ambiguous(struct zkl_name name, struct zkl_name own);
  */
 void zkl_queue_place(const char *const *children, int count, const char *prefix, const int64_t *czxids,
                      struct zkl_place *out_place);
+
+/* The same for a lease of a semaphore: how many leases are in front of it. Which of them goes first is nobody's choice,
+ * so that `ahead` is -1. */
+void zkl_queue_place_lease(const char *const *children, int count, const char *prefix, const int64_t *czxids,
+                           struct zkl_place *out_place);
+
+/* With so many permits, 1 or more: from now on `ahead_count` says how many have to go before it is this one's turn. */
+void zkl_place_allow(struct zkl_place *place, int permits);
 
 #endif

@@ -181,7 +181,8 @@ static void on_node(void *ctx, enum zkl_node_event event, const char *path)
 {
     struct zkl_handle *handle = ctx;
     zklock_session *session = handle->session;
-    struct zkl_member *next;
+    struct zkl_walk walk;
+    struct zkl_member *member;
 
     pthread_mutex_lock(&session->mutex);
     if (handle != session->handle || event == ZKL_NODE_OTHER) {
@@ -190,10 +191,9 @@ static void on_node(void *ctx, enum zkl_node_event event, const char *path)
     }
     zkl_session_ref(session);
     zkl_room_watch_fired(session, path);
-    for (struct zkl_member *member = session->members; member; member = next) {
-        next = member->next;
+    zkl_walk_begin(session, &walk);
+    while ((member = zkl_walk_on(session)) != NULL)
         member->class->on_node(member, event, path);
-    }
     zkl_session_unref_unlock(session);
 }
 

@@ -46,21 +46,29 @@ void zkl_session_unref_unlock(zklock_session *session)
 
 /* ---------------------------------------------------------------- members */
 
-void zkl_session_join(zklock_session *session, struct zkl_member *member)
+void zkl_session_join_behind(zklock_session *session, struct zkl_member *member, struct zkl_member *other)
 {
-    /* At the end: after a reconnect each sends in its turn, what is to go before what comes in its place. */
     member->wake_ns = ZKL_NEVER;
-    member->previous = session->last_member;
-    member->next = NULL;
+    member->previous = other;
+    member->next = other ? other->next : session->members;
     if (member->previous)
         member->previous->next = member;
     else
         session->members = member;
-    session->last_member = member;
+    if (member->next)
+        member->next->previous = member;
+    else
+        session->last_member = member;
     session->member_count++;
     /* Nobody needed the session so far: beats come more often from now on, and at once where a lease is to be earned. */
     if (session->member_count == 1)
         zkl_session_plan(session, session->had_lease ? zkl_session_now(session) + zkl_heartbeat_interval(session) : 0);
+}
+
+void zkl_session_join(zklock_session *session, struct zkl_member *member)
+{
+    /* At the end: after a reconnect each sends in its turn, what is to go before what comes in its place. */
+    zkl_session_join_behind(session, member, session->last_member);
 }
 
 void zkl_session_leave(zklock_session *session, struct zkl_member *member)
@@ -83,14 +91,13 @@ void zkl_session_leave(zklock_session *session, struct zkl_member *member)
         zkl_session_plan(session, 0);
 }
 
-static void begin_walk(zklock_session *session, struct zkl_walk *walk)
+void zkl_walk_begin(zklock_session *session, struct zkl_walk *walk)
 {
     *walk = (struct zkl_walk){session->members, session->walk};
     session->walk = walk;
 }
 
-/* The next member; NULL: the walk is over. */
-static struct zkl_member *walk_on(zklock_session *session)
+struct zkl_member *zkl_walk_on(zklock_session *session)
 {
     struct zkl_member *member = session->walk->next;
 
@@ -106,8 +113,8 @@ void zkl_session_tell_members(zklock_session *session, enum zkl_link link)
     struct zkl_walk walk;
     struct zkl_member *member;
 
-    begin_walk(session, &walk);
-    while ((member = walk_on(session)) != NULL)
+    zkl_walk_begin(session, &walk);
+    while ((member = zkl_walk_on(session)) != NULL)
         member->class->on_link(member, link);
 }
 
@@ -122,8 +129,8 @@ static void wake_members(zklock_session *session, int64_t now_ns)
     struct zkl_walk walk;
     struct zkl_member *member;
 
-    begin_walk(session, &walk);
-    while ((member = walk_on(session)) != NULL) {
+    zkl_walk_begin(session, &walk);
+    while ((member = zkl_walk_on(session)) != NULL) {
         if (member->wake_ns > now_ns)
             continue;
         member->wake_ns = ZKL_NEVER;

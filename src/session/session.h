@@ -45,8 +45,7 @@ struct zkl_member_class {
     bool (*is_stranded)(struct zkl_member *member);
 };
 
-/* Whatever needs the session to live: a contender, an inspection. on_link and on_time may remove any member, the others
- * their own only. */
+/* Whatever needs the session to live: a contender, an inspection. A callback may add members and remove any. */
 struct zkl_member {
     const struct zkl_member_class *class;
     struct zkl_member *next;
@@ -74,6 +73,8 @@ void zkl_session_ref(zklock_session *session);
 void zkl_session_unref_unlock(zklock_session *session);
 
 void zkl_session_join(zklock_session *session, struct zkl_member *member);
+/* In the turn of another one, right behind it. */
+void zkl_session_join_behind(zklock_session *session, struct zkl_member *member, struct zkl_member *other);
 void zkl_session_leave(zklock_session *session, struct zkl_member *member);
 void zkl_session_wake_member(zklock_session *session, struct zkl_member *member, int64_t when_ns);
 

@@ -145,6 +145,9 @@ void zkl_handle_renew(zklock_session *session);
 int64_t zkl_handle_turn(zklock_session *session, int64_t now_ns);
 
 /* session.c */
+/* From the first member to the last: begin, then on until that returns NULL, which ends the walk. */
+void zkl_walk_begin(zklock_session *session, struct zkl_walk *walk);
+struct zkl_member *zkl_walk_on(zklock_session *session);
 void zkl_session_tell_members(zklock_session *session, enum zkl_link link);
 void zkl_session_review_lease(zklock_session *session, int64_t now_ns);
 void zkl_session_plan(zklock_session *session, int64_t when_ns);

@@ -36,7 +36,7 @@ enum zkl_op {
     ZKL_OP_CREATE,       /* ephemeral sequential, with Stat (create2) */
     ZKL_OP_CREATE_PARENT,
     ZKL_OP_DELETE,       /* any version, or exactly one */
-    ZKL_OP_LIST,         /* children, no watch */
+    ZKL_OP_LIST,         /* children */
     ZKL_OP_GET,          /* data and Stat */
     ZKL_OP_EXISTS,       /* Stat only; needs no READ */
     ZKL_OP_SET,          /* any version, or exactly one; with `paths`: in one multi with a check of each of them */
@@ -52,7 +52,8 @@ struct zkl_request {
     const char *replacement;  /* REPLACE: the other node */
     const void *data;         /* CREATE, REPLACE, SET; never NULL */
     int data_size;
-    bool with_watch;          /* GET, EXISTS. A missing node leaves no watch after GET, but does after EXISTS */
+    bool with_watch;          /* GET, EXISTS. A missing node leaves no watch after GET, but does after EXISTS; LIST: of
+                                 what is created and deleted there, none where the node is missing */
     bool is_persistent;       /* CREATE_PARENT: persistent instead of a container */
     const char *const *paths; /* CHECK; SET: what must be there, too */
     int path_count;
@@ -94,7 +95,8 @@ enum zkl_store_state {
 enum zkl_node_event {
     ZKL_NODE_DELETED,
     ZKL_NODE_CHANGED,
-    ZKL_NODE_OTHER, /* created, children, or the watch was removed */
+    ZKL_NODE_CHILDREN, /* something was created or deleted below it */
+    ZKL_NODE_OTHER, /* created, or the watch was removed */
 };
 
 /* Where a store reports. `ctx` is what open() got. @thread the store's */

@@ -48,7 +48,9 @@ static void report_node(struct zkl_store *store, int type, const char *path)
 {
     enum zkl_node_event event = ZKL_NODE_OTHER;
 
-    if (type == ZOO_DELETED_EVENT)
+    if (type == ZOO_CHILD_EVENT)
+        event = ZKL_NODE_CHILDREN;
+    else if (type == ZOO_DELETED_EVENT)
         event = ZKL_NODE_DELETED;
     else if (type == ZOO_CHANGED_EVENT)
         event = ZKL_NODE_CHANGED;

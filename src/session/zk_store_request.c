@@ -307,7 +307,7 @@ static int send_request(zhandle_t *handle, const struct zkl_request *request, st
     case ZKL_OP_DELETE:
         return zoo_adelete(handle, request->path, version_of(request), on_done, pending);
     case ZKL_OP_LIST:
-        return zoo_aget_children(handle, request->path, 0, on_children, pending);
+        return zoo_awget_children(handle, request->path, watcher, pending->store, on_children, pending);
     case ZKL_OP_GET:
         return zoo_awget(handle, request->path, watcher, pending->store, on_data, pending);
     case ZKL_OP_EXISTS:

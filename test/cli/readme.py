@@ -2,7 +2,7 @@
 """Runs the examples of README.md as they are written, against a private server.
 
 usage: readme.py CASE SOURCE_DIR COMMAND
-cases: service, cron, container, flock, completion
+cases: service, cron, rolling, container, flock, completion
 """
 import json
 import os
@@ -102,6 +102,24 @@ def cron(stage, readme):
             fail("it did not run exactly once")
 
 
+def rolling(stage, readme):
+    """Five hosts at once: never more than two of them are down."""
+    line = block(readme, "bash").strip()
+    log = os.path.join(stage.directory, "log")
+    stage.program("systemctl", "echo down >>%s; sleep 0.3" % shlex.quote(log))
+    stage.program("curl", "echo up >>%s" % shlex.quote(log))
+    hosts = [stage.start(["bash", "-c", line]) for _ in range(5)]
+    for host in hosts:
+        end(host, 0)
+    down = most = 0
+    with open(log, encoding="utf-8") as stream:
+        for word in stream.read().split():
+            down += 1 if word == "down" else -1
+            most = max(most, down)
+    if down != 0 or not 1 <= most <= 2:
+        fail("%d of five hosts were down at a time, %d are" % (most, down))
+
+
 def container(stage, readme):
     lines = dict(line.split(" ", 1) for line in block(readme, "dockerfile").strip().split("\n"))
     argv = json.loads(lines["ENTRYPOINT"]) + json.loads(lines["CMD"])
@@ -163,7 +181,7 @@ def main(case, source_dir, command):
             if case == "completion":
                 completion(stage, source_dir)
             else:
-                {"service": service, "cron": cron, "container": container, "flock": flock}[case](stage, readme)
+                {"service": service, "cron": cron, "rolling": rolling, "container": container, "flock": flock}[case](stage, readme)
         finally:
             stage.close()
 

@@ -57,6 +57,14 @@ static void exec_needs_one_path_and_a_command(void)
     EXPECT("--once-per and -s contradict each other", "exec", "-s", "--once-per", "9", "/a", "--", "true");
     EXPECT("-s, --shared has no sense in an election", "elect", "-s", "/a", "--", "true");
     EXPECT("--once-per has no sense in an election", "elect", "--once-per", "9", "/a", "--", "true");
+    EXPECT("-p, --permits has no sense in an election", "elect", "-p", "2", "/a", "--", "true");
+    EXPECT("-p, --permits and -s, --shared cannot", "exec", "-p", "2", "-s", "/a", "--", "true");
+    EXPECT("-p, --permits and --once-per cannot", "exec", "-p", "2", "--once-per", "9", "/a", "--", "true");
+    EXPECT("--style other than curator cannot", "exec", "-p", "2", "--style", "kazoo", "/a", "--", "true");
+    EXPECT("option -p, --permits: '1000001': out of range", "exec", "-p", "1000001", "/a", "--", "true");
+    EXPECT("number '0': out of range", "permits", "/a", "0");
+    EXPECT("number 'x': character 1", "permits", "/a", "x");
+    EXPECT("too many", "permits", "/a", "2", "3");
 }
 
 static void bad_paths_name_the_place(void)
@@ -128,7 +136,7 @@ static void unknown_options_are_refused(void)
 /* Options that are not there yet must not look as if they were. */
 static void options_to_come_are_refused(void)
 {
-    static const char *const to_come[] = {"-p", "--permits", "--watch"};
+    static const char *const to_come[] = {"--watch"};
 
     for (size_t i = 0; i < sizeof(to_come) / sizeof(to_come[0]); i++)
         EXPECT("unknown option", "exec", to_come[i], "/l", "--", "true");

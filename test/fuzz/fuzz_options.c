@@ -210,6 +210,10 @@ static void write_out(const struct exec_options *options, struct line *out_line)
     add_common(out_line, &options->common);
     if (options->is_nonblocking)
         add(out_line, "--nonblock");
+    if (options->is_shared)
+        add(out_line, "--shared");
+    if (options->permits >= 0)
+        add(out_line, "--permits=%lld", (long long)options->permits);
     if (options->is_guarded)
         add(out_line, "--guard");
     if (options->is_unguarded)
@@ -236,7 +240,8 @@ static void expect_same_in_full(const struct exec_options *options)
     write_out(options, &line);
     EXPECT(exec_options_read(line.count, line.arguments, &again) == OPTIONS_READ);
     expect_same_common(&again.common, &options->common);
-    EXPECT(again.is_nonblocking == options->is_nonblocking);
+    EXPECT(again.is_nonblocking == options->is_nonblocking && again.is_shared == options->is_shared);
+    EXPECT(again.permits == options->permits && (options->permits < 0 || !options->is_shared));
     EXPECT(again.wait_ms == options->wait_ms);
     EXPECT(again.conflict_exit == options->conflict_exit);
     EXPECT(again.grace_ms == options->grace_ms);

@@ -303,6 +303,37 @@ zklock_test_program(NAME test_multi LABEL server SOURCES test_multi.c LIBS zkloc
     equal_paths_are_refused
     parts_are_not_taken_by_themselves)
 
+zklock_test_program(NAME test_lock_permits LABEL server SOURCES test_lock_permits.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
+    as_many_hold_as_there_are_permits
+    permits_are_given_in_the_order_of_arrival
+    lease_of_another_client_counts
+    waiter_that_gives_up_makes_room_for_the_next
+    limit_of_time_says_what_is_ahead
+    try_of_a_full_semaphore_writes_nothing
+    try_is_not_held_up_by_the_guard_of_another
+    first_one_sets_the_limit
+    another_limit_is_refused_and_both_are_named
+    limit_is_taken_as_it_stands
+    data_of_others_are_left_alone
+    raised_limit_lets_the_waiters_in
+    lowered_limit_takes_nothing_away
+    limit_is_set_where_there_is_no_path
+    two_first_ones_agree_on_one_limit
+    holder_is_told_that_its_lease_was_removed
+    waiter_is_told_that_its_lease_was_removed
+    waiter_is_told_that_its_place_in_the_queue_was_removed
+    expired_waiters_queue_again
+    expired_holder_is_told
+    lease_whose_answer_is_lost_is_found_again
+    limit_that_changes_during_a_cut_is_seen_after_it
+    closing_removes_holders_and_waiters
+    free_permit_costs_eight_requests_in_two_flights
+    release_wakes_the_one_that_gets_the_permit_and_its_successor
+    queue_shows_permits_holders_and_waiters
+    semaphore_is_one_path_among_others
+    wait_ends_when_a_permit_is_free
+    what_semaphores_cannot_do_is_refused)
+
 zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS zklock_test_lock_stage TESTS
     queue_of_a_missing_path_is_empty
     queue_shows_holder_and_waiters_in_order

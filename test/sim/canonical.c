@@ -60,6 +60,9 @@ static void forget_nodes(const struct world *world, struct client *client)
     if (client->link == LINK_OUT || client->link == LINK_UP)
         client->watches &= (uint8_t)(world->alive | relevant);
     client->missed &= client->watches;
+    /* Whoever has had its turn lists no more. */
+    if (state == ZKL_HELD || state == ZKL_LOST || state == ZKL_DELETING || state == ZKL_GONE)
+        client->watches_leases = client->planted_leases = client->missed_leases = client->seen_leases = 0;
 }
 
 /* Whoever is gone and has left nothing is like all others who are. */
@@ -197,7 +200,7 @@ static uint8_t slots_of_messages(const struct message *messages, int count)
 static uint8_t slots_of(const struct client *client)
 {
     uint8_t slots = client->past | client->listed | client->late_deletes | client->late_downgrades |
-                    client->watches | client->missed;
+                    client->watches | client->missed | client->seen_leases;
 
     if (client->own < MOST_NODES)
         slots |= BIT(client->own);
@@ -227,7 +230,7 @@ static void rename_slots_of_messages(struct message *messages, int count, const 
 static void rename_slots_of(struct client *client, const uint8_t *names)
 {
     uint8_t *masks[] = {&client->past,    &client->listed,  &client->late_deletes, &client->late_downgrades,
-                        &client->watches, &client->planted, &client->missed};
+                        &client->watches, &client->planted, &client->missed, &client->seen_leases};
 
     for (unsigned i = 0; i < sizeof masks / sizeof masks[0]; i++)
         *masks[i] = rename_mask(*masks[i], names, MOST_NODES);

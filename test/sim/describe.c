@@ -15,6 +15,7 @@ static const char *const op_names[OP_COUNT] = {
     [OP_GET_OWN] = "get own",
     [OP_GET_AHEAD] = "get ahead",
     [OP_EXISTS_AHEAD] = "exists ahead",
+    [OP_LIST_LEASES] = "watch the leases",
     [OP_WATCH_OWN] = "watch own",
     [OP_DELETE] = "delete",
     [OP_DELETE_WRITER] = "delete of the writer",
@@ -24,6 +25,7 @@ static const char *const op_names[OP_COUNT] = {
     [OP_SWEEP] = "delete of a zombie",
     [OP_DELETED] = "news of a deletion",
     [OP_CHANGED] = "news of a change",
+    [OP_CHILDREN] = "news of the leases",
 };
 
 static const char *const answer_names[] = {
@@ -47,6 +49,8 @@ static const char *const step_names[STEP_COUNT] = {
     [STEP_BEAT] = "learns by its heartbeat that its node is gone",
     [STEP_SWEEP] = "sweeps its zombies",
     [STEP_START] = "starts",
+    [STEP_GUARD] = "has the guard",
+    [STEP_RAISE] = "the limit is raised, time",
     [STEP_RELEASE] = "releases",
     [STEP_LOOK] = "looks again at the one ahead",
     [STEP_GIVE_UP] = "gives up",

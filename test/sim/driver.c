@@ -50,6 +50,10 @@ static void send(struct client *client, enum op op, uint8_t subject)
 static void send_watch(struct client *client, bool by_exists)
 {
     send(client, OP_GET_OWN, client->own);
+    if (setting.permits > 0) {
+        send(client, OP_LIST_LEASES, NONE);
+        return;
+    }
     send(client, by_exists ? OP_EXISTS_AHEAD : OP_GET_AHEAD, client->ahead);
 }
 
@@ -252,9 +256,12 @@ void driver_notice_cut(struct world *world, struct client *client)
 {
     if (client->link == LINK_FROZEN)
         world_cut(client);
-    for (int i = 0; i < client->reply_count; i++)
+    for (int i = 0; i < client->reply_count; i++) {
         if (client->replies[i].op == OP_CHANGED)
             client->missed |= BIT(client->replies[i].subject) & client->watches;
+        else if (client->replies[i].op == OP_CHILDREN)
+            client->missed_leases = client->watches_leases;
+    }
     client->request_count = 0;
     client->reply_count = 0;
     client->link = LINK_OUT;
@@ -272,6 +279,7 @@ void driver_notice_expiry(struct world *world, struct client *client)
     memset(client->tokens, NONE, sizeof client->tokens);
     client->zombies = 0;
     client->watches = client->missed = 0;
+    client->watches_leases = client->planted_leases = client->missed_leases = false;
     driver_tell(world, client, ZKL_EV_EXPIRED);
 }
 
@@ -293,18 +301,20 @@ static void look_at_listing(struct client *client, const struct message *reply)
     if (place.own_is_present && client->token != NONE)
         client->own = client->tokens[client->token];
     client->ahead = reply->subject;
+    if (place.needs_survey && reply->op != OP_LIST_LEASES)
+        client->seen_leases = reply->children;
     client->listed = place.needs_survey ? reply->children : 0;
 }
 
 static bool is_listing(enum op op)
 {
-    return op == OP_CREATE_LIST || op == OP_FIND_LIST || op == OP_LIST || op == OP_SURVEY;
+    return op == OP_CREATE_LIST || op == OP_FIND_LIST || op == OP_LIST || op == OP_SURVEY || op == OP_LIST_LEASES;
 }
 
 static bool is_second(enum op op)
 {
     return op == OP_CREATE_LIST || op == OP_FIND_LIST || op == OP_GET_AHEAD || op == OP_EXISTS_AHEAD ||
-           op == OP_GET_READER || op == OP_DELETE_READER;
+           op == OP_GET_READER || op == OP_DELETE_READER || op == OP_LIST_LEASES;
 }
 
 /* The last reply of its flight. */
@@ -324,6 +334,10 @@ static void finish(struct world *world, struct client *client, enum zkl_event_ty
         event.first = client->half_flight == reply->flight ? client->half : ZKL_ANSWER_UNKNOWN;
         event.second = reply->code;
     }
+    /* What it would wait for is past: it lists again. */
+    if (reply->op == OP_LIST_LEASES && reply->code == ZKL_ANSWER_OK &&
+        (event.place.needs_survey ? reply->children != client->seen_leases : event.place.ahead_count == 0))
+        event.second = ZKL_ANSWER_NO_NODE;
     feed(world, client, &event);
 }
 
@@ -395,6 +409,15 @@ void driver_deliver(struct world *world, struct client *client)
     case OP_WATCH_OWN:
         note_watch(client, &message);
         finish(world, client, ZKL_EV_WATCHED, &message);
+        break;
+    case OP_LIST_LEASES:
+        if (message.code == ZKL_ANSWER_OK)
+            client->watches_leases = true;
+        finish(world, client, ZKL_EV_WATCHED, &message);
+        break;
+    case OP_CHILDREN:
+        client->watches_leases = client->missed_leases = false;
+        driver_tell(world, client, ZKL_EV_AHEAD_GONE);
         break;
     case OP_GET_READER:
         note_watch(client, &message);

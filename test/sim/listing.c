@@ -15,7 +15,7 @@ enum {
     PLACE_COUNT_SHIFT = 5, /* three: that many or more */
 };
 
-enum { KIND_LOCK, KIND_WRITE, KIND_READ, KINDS };
+enum { KIND_LOCK, KIND_WRITE, KIND_READ, KIND_LEASE, KINDS };
 
 static char prefixes[MOST_NODES + 1][KINDS][ZKL_PREFIX_SIZE];
 static char names[MOST_NODES][KINDS][NUMBER_KINDS][ZKL_OWN_NAME_SIZE];
@@ -32,7 +32,7 @@ static void write_name(char out[ZKL_OWN_NAME_SIZE], const char *prefix, int numb
 
 static void write_names_of(int slot, int kind)
 {
-    static const enum zkl_kind kinds[] = {ZKL_KIND_LOCK, ZKL_KIND_WRITE, ZKL_KIND_READ};
+    static const enum zkl_kind kinds[] = {ZKL_KIND_LOCK, ZKL_KIND_WRITE, ZKL_KIND_READ, ZKL_KIND_LEASE};
     unsigned char token[ZKL_TOKEN_BYTES];
     char *prefix = prefixes[slot][kind];
 
@@ -58,6 +58,8 @@ static void write_names(void)
 
 static int kind_of(const struct world *world, int slot)
 {
+    if (world->permits > 0)
+        return KIND_LEASE;
     if (has_bit(world->readers, slot))
         return KIND_READ;
     return has_bit(world->writers, slot) ? KIND_WRITE : KIND_LOCK;
@@ -103,7 +105,12 @@ static void place(const struct world *world, const struct listing *listing, uint
     struct zkl_place found;
     int counted;
 
-    zkl_queue_place(listing->children, listing->count, prefix, czxids, &found);
+    if (world->permits > 0) {
+        zkl_queue_place_lease(listing->children, listing->count, prefix, czxids, &found);
+        zkl_place_allow(&found, world->permits);
+    } else {
+        zkl_queue_place(listing->children, listing->count, prefix, czxids, &found);
+    }
     counted = found.ahead_count < 3 ? found.ahead_count : 3;
     reply->place = (uint8_t)(counted << PLACE_COUNT_SHIFT);
     reply->place |= found.own_is_present ? PLACE_PRESENT : 0;

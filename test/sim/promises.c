@@ -19,7 +19,7 @@ static bool is_dead_by_operator(const struct world *world, const struct client *
 
 static bool has_somebody_ahead(const struct world *world, int slot)
 {
-    return world_ahead_of(world, slot) != 0;
+    return world_must_wait(world, slot);
 }
 
 static const char *hear_grant(const struct world *world, struct client *client)
@@ -164,6 +164,8 @@ static const char *check_holders(const struct world *world)
         is_exclusive |= !has_bit(world->readers, node);
         holders++;
     }
+    if (world->permits > 0)
+        return holders > world->permits ? "more holders than permits" : NULL;
     return holders > 1 && is_exclusive ? "two holders" : NULL;
 }
 

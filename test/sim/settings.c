@@ -37,6 +37,13 @@ static const struct setting small[] = {
      .has_writers = true},
     {.name = "downgrade-two-faults", .clients = 2, .faults = 2,
      .kinds = KIND(CUT) | KIND(KILL) | KIND(FAIL_TO_SEND) | KIND(TIME_OUT), .downgrades = 1, .has_writers = true},
+    {.name = "permits", .clients = 3, .give_ups = 1, .permits = 2, .is_guarded = true},
+    {.name = "permits-raised", .clients = 3, .permits = 1, .raises = 1, .is_guarded = true},
+    {.name = "permits-unguarded", .clients = 3, .permits = 1, .tries = 1},
+    {.name = "permits-cuts", .clients = 3, .faults = 1, .kinds = NETWORK, .permits = 2, .is_guarded = true},
+    {.name = "permits-any-fault", .clients = 2, .faults = 1, .give_ups = 1, .kinds = ALL_FAULTS, .permits = 1,
+     .raises = 1, .is_guarded = true},
+    {.name = "permits-limit", .clients = 2, .faults = 1, .kinds = ALL_FAULTS, .permits = 1, .is_at_limit = true},
 };
 
 static const struct setting large[] = {
@@ -53,6 +60,10 @@ static const struct setting large[] = {
      .downgrades = 1, .has_writers = true},
     {.name = "three-readers-any-fault", .clients = 3, .faults = 1, .kinds = ALL_FAULTS, .readers = 1,
      .downgrades = 1, .has_writers = true},
+    {.name = "three-permits-any-fault", .clients = 3, .faults = 1, .kinds = ALL_FAULTS, .permits = 2,
+     .is_guarded = true},
+    {.name = "four-permits", .clients = 4, .give_ups = 1, .permits = 2, .raises = 1, .is_guarded = true},
+    {.name = "permits-two-faults", .clients = 2, .faults = 2, .kinds = ALL_FAULTS, .permits = 1},
     {.name = "two-three-faults", .clients = 2, .faults = 3, .give_ups = 0, .kinds = ALL_FAULTS},
 };
 

@@ -88,6 +88,8 @@ static void list_owner(struct list *list, const struct world *world, int index)
 
     if (state == ZKL_NEW)
         add(list, STEP_START, index, 0);
+    if (world_may_guard(world, client))
+        add(list, STEP_GUARD, index, 0);
     if ((state == ZKL_HELD || state == ZKL_LOST) && !(client->told & DID_RELEASE))
         add(list, STEP_RELEASE, index, 0);
     if (client->machine.is_blocked)
@@ -143,6 +145,8 @@ static void list_faults_of_world(struct list *list, const struct world *world)
     }
     if (world->has_parent && world->alive == 0 && may_happen(world, STEP_REMOVE_PARENT))
         add(list, STEP_REMOVE_PARENT, NONE, 0);
+    if (world->raises_left > 0)
+        add(list, STEP_RAISE, NONE, 0);
 }
 
 int steps_list(const struct world *world, struct step out_steps[MOST_STEPS])
@@ -222,6 +226,9 @@ static void take_of_owner(struct world *world, struct client *client, const stru
     case STEP_START:
         driver_tell(world, client, ZKL_EV_START);
         break;
+    case STEP_GUARD:
+        driver_tell(world, client, ZKL_EV_GUARDED);
+        break;
     case STEP_RETRY:
         driver_tell(world, client, ZKL_EV_RETRY);
         break;
@@ -272,6 +279,9 @@ static void take_of_server(struct world *world, struct client *client, const str
         break;
     case STEP_LATE_DOWNGRADE:
         world_apply_late_downgrade(world, client, step->argument);
+        break;
+    case STEP_RAISE:
+        world_raise_limit(world);
         break;
     case STEP_EXPIRE:
         world_expire(world, client);

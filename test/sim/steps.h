@@ -23,6 +23,7 @@ enum step_kind {
     STEP_BEAT,            /* a heartbeat finds that the own node is gone */
     STEP_SWEEP,
     STEP_START,
+    STEP_GUARD,           /* it is its turn to make a lease */
     STEP_RELEASE,
     STEP_LOOK,            /* at the one ahead, whose events do not come; argument: it is gone */
     STEP_ORDINARY_COUNT,
@@ -31,6 +32,7 @@ enum step_kind {
     STEP_GIVE_UP = STEP_ORDINARY_COUNT, /* argument: why, cancelled or the limit */
     STEP_CLOSE,
     STEP_DOWNGRADE,
+    STEP_RAISE,  /* the limit of the semaphore */
     STEP_EXPIRE, /* free, once the lease is over */
     STEP_CUT,
     STEP_FREEZE,

@@ -17,6 +17,8 @@ void world_init(struct world *world)
     world->faults_left = (uint8_t)setting.faults;
     world->give_ups_left = (uint8_t)setting.give_ups;
     world->downgrades_left = (uint8_t)setting.downgrades;
+    world->permits = (uint8_t)setting.permits;
+    world->raises_left = (uint8_t)setting.raises;
     memset(world->writer_of, NONE, sizeof world->writer_of);
     for (int i = 0; i < setting.clients; i++) {
         struct client *client = &world->clients[i];
@@ -24,6 +26,9 @@ void world_init(struct world *world)
         client->kind = setting.has_writers ? ZKL_KIND_WRITE : ZKL_KIND_LOCK;
         if (i >= setting.clients - setting.readers)
             client->kind = ZKL_KIND_READ;
+        if (setting.permits > 0)
+            client->kind = ZKL_KIND_LEASE;
+        client->machine.is_guarded = setting.is_guarded;
         client->token = client->own = client->ahead = NONE;
         memset(client->tokens, NONE, sizeof client->tokens);
     }
@@ -43,7 +48,7 @@ void world_send(struct client *client, struct message request)
     client->requests[client->request_count++] = request;
 }
 
-static void reply(struct client *client, struct message message)
+void world_reply(struct client *client, struct message message)
 {
     if (client->reply_count == MOST_REPLIES)
         outgrow("replies");
@@ -58,7 +63,7 @@ static void notify(struct world *world, int slot, enum op event)
         if (!has_bit(client->planted, slot))
             continue;
         client->planted &= (uint8_t)~BIT(slot);
-        reply(client, (struct message){.op = event, .subject = (uint8_t)slot});
+        world_reply(client, (struct message){.op = event, .subject = (uint8_t)slot});
     }
 }
 
@@ -66,6 +71,7 @@ static void delete_node(struct world *world, int slot)
 {
     world->alive &= (uint8_t)~BIT(slot);
     notify(world, slot, OP_DELETED);
+    world_leases_changed(world);
 }
 
 static int number_of(const struct world *world, int slot)
@@ -87,6 +93,13 @@ uint8_t world_ahead_of(const struct world *world, int slot)
     return ahead & world->alive;
 }
 
+bool world_must_wait(const struct world *world, int slot)
+{
+    int ahead = __builtin_popcount(world_ahead_of(world, slot));
+
+    return world->permits > 0 ? ahead >= world->permits : ahead > 0;
+}
+
 static uint8_t find_reader(const struct world *world, uint8_t among, int writer)
 {
     for (uint8_t slot = 0; slot < MOST_NODES; slot++)
@@ -105,7 +118,7 @@ void world_kill(struct world *world, int slot)
     world->killed |= BIT(slot);
     if (world->writer_of[slot] < MOST_NODES)
         world->killed |= BIT(world->writer_of[slot]);
-    if (world_ahead_of(world, slot))
+    if (world_must_wait(world, slot))
         world->killed_early |= BIT(slot);
     delete_node(world, slot);
 }
@@ -138,6 +151,7 @@ static int make_node(struct world *world, const struct client *client, bool is_n
         world->at_limit |= BIT(slot);
     else if (world->numbers_left != NONE)
         world->numbers_left--;
+    world_leases_changed(world);
     return slot;
 }
 
@@ -224,7 +238,7 @@ static uint8_t zombie_slots(const struct client *client)
     return slots;
 }
 
-static void list(const struct world *world, const struct client *client, struct message *answer)
+static void list(const struct world *world, struct client *client, struct message *answer)
 {
     uint8_t children = visible(world, client);
     uint8_t own = client->token == NONE ? NONE : client->tokens[client->token];
@@ -233,6 +247,8 @@ static void list(const struct world *world, const struct client *client, struct 
         answer->code = ZKL_ANSWER_NO_NODE;
         return;
     }
+    if (answer->op == OP_LIST_LEASES)
+        world_watch_leases(world, client);
     if (answer->op == OP_SURVEY)
         listing_survey(world, client->listed, children, own, answer);
     else
@@ -267,6 +283,7 @@ static void answer(struct world *world, struct client *client, struct message *m
     case OP_FIND_LIST:
     case OP_LIST:
     case OP_SURVEY:
+    case OP_LIST_LEASES:
         list(world, client, message);
         break;
     case OP_GET_OWN:
@@ -292,6 +309,7 @@ static void answer(struct world *world, struct client *client, struct message *m
         break;
     case OP_DELETED:
     case OP_CHANGED:
+    case OP_CHILDREN:
     case OP_COUNT:
         break;
     }
@@ -304,7 +322,7 @@ void world_apply(struct world *world, struct client *client, bool is_negative)
     client->request_count--;
     memmove(client->requests, client->requests + 1, client->request_count * sizeof message);
     answer(world, client, &message, is_negative);
-    reply(client, message);
+    world_reply(client, message);
 }
 
 void world_apply_late_create(struct world *world, struct client *client, int token, bool is_negative)
@@ -345,7 +363,10 @@ void world_expire(struct world *world, struct client *client)
     for (int slot = 0; slot < MOST_NODES; slot++)
         if (has_bit(dying, slot))
             notify(world, slot, OP_DELETED);
+    if (dying)
+        world_leases_changed(world);
     client->planted = 0;
+    client->planted_leases = false;
 }
 
 void world_cut(struct client *client)
@@ -361,6 +382,7 @@ void world_cut(struct client *client)
     }
     client->link = LINK_CUT;
     client->planted = 0;
+    client->planted_leases = false;
 }
 
 void world_freeze(const struct world *world, struct client *client)
@@ -368,6 +390,7 @@ void world_freeze(const struct world *world, struct client *client)
     client->link = LINK_FROZEN;
     client->past = world->alive;
     client->planted = 0;
+    client->planted_leases = false;
 }
 
 /* The events come in the order of the client's hash table, that is in any. */
@@ -380,11 +403,16 @@ void world_reconnect(struct world *world, struct client *client, bool is_backwar
         if (!has_bit(client->watches, slot))
             continue;
         if (!has_bit(world->alive, slot)) {
-            reply(client, (struct message){.op = OP_DELETED, .subject = (uint8_t)slot});
+            world_reply(client, (struct message){.op = OP_DELETED, .subject = (uint8_t)slot});
         } else if (has_bit(client->missed, slot)) {
             client->planted &= (uint8_t)~BIT(slot);
-            reply(client, (struct message){.op = OP_CHANGED, .subject = (uint8_t)slot});
+            world_reply(client, (struct message){.op = OP_CHANGED, .subject = (uint8_t)slot});
         }
     }
     client->missed = 0;
+    if (client->watches_leases && client->missed_leases)
+        world_reply(client, (struct message){.op = OP_CHILDREN, .subject = NONE});
+    else
+        client->planted_leases = client->watches_leases;
+    client->missed_leases = false;
 }

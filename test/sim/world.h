@@ -37,6 +37,7 @@ enum op {
     OP_GET_OWN,     /* first */
     OP_GET_AHEAD,
     OP_EXISTS_AHEAD,
+    OP_LIST_LEASES, /* and the limit, both with watch */
     OP_WATCH_OWN,
     OP_DELETE,
     OP_DELETE_WRITER, /* first, of two names */
@@ -46,6 +47,7 @@ enum op {
     OP_SWEEP,       /* the driver's own delete of a zombie */
     OP_DELETED,     /* events */
     OP_CHANGED,
+    OP_CHILDREN,    /* one that watches the leases hears that something has changed */
     OP_COUNT
 };
 
@@ -118,6 +120,12 @@ struct client {
     uint8_t planted; /* mask of slots with a watch at the server of this connection */
     uint8_t missed;  /* mask of watched slots that changed while nobody could tell */
 
+    /* The same for the directory of the leases, with the limit above it. */
+    uint8_t watches_leases;
+    uint8_t planted_leases;
+    uint8_t missed_leases;
+    uint8_t seen_leases; /* mask: of the last listing that was judged */
+
     uint8_t request_count;
     uint8_t reply_count;
     struct message requests[MOST_REQUESTS]; /* sent and not applied, the oldest first */
@@ -139,6 +147,8 @@ struct world {
     uint8_t faults_left;
     uint8_t give_ups_left;
     uint8_t downgrades_left;
+    uint8_t permits;      /* of a semaphore; 0: it is none */
+    uint8_t raises_left;
     struct client clients[MOST_CLIENTS];
 };
 
@@ -152,6 +162,9 @@ struct setting {
     int tries;           /* this many clients do not wait */
     int readers;         /* this many are shared, the last ones */
     int downgrades;      /* this often a writer goes on as a reader */
+    int permits;         /* all are leases of a semaphore with so many, */
+    int raises;          /* of which this often there is one more */
+    bool is_guarded;     /* and one at a time makes one */
     bool has_writers;    /* the others may be downgraded */
     unsigned kinds;      /* mask of enum step_kind: faults that may happen */
     bool has_no_parent;  /* at the start */
@@ -176,6 +189,8 @@ void world_init(struct world *world);
 
 /* Who has to go before the node in this slot may hold: a mask. */
 uint8_t world_ahead_of(const struct world *world, int slot);
+/* Whether the node in this slot has to wait for one of them. */
+bool world_must_wait(const struct world *world, int slot);
 /* The reader in the place of this writer; NONE: there is none. */
 uint8_t world_reader_of(const struct world *world, int writer);
 
@@ -188,6 +203,14 @@ void world_apply_late_delete(struct world *world, struct client *client, int slo
 
 void world_apply_late_downgrade(struct world *world, struct client *client, int slot);
 
+/* leases.c: a node was made or deleted there, or the limit was changed. */
+void world_leases_changed(struct world *world);
+void world_raise_limit(struct world *world);
+/* A watch on them is planted, where the connection has a server behind it. */
+void world_watch_leases(const struct world *world, struct client *client);
+/* Whether it may make its lease now. */
+bool world_may_guard(const struct world *world, const struct client *client);
+
 void world_expire(struct world *world, struct client *client);
 void world_kill(struct world *world, int slot);
 void world_change(struct world *world, int slot);
@@ -199,6 +222,7 @@ void world_freeze(const struct world *world, struct client *client);
 void world_reconnect(struct world *world, struct client *client, bool is_backwards);
 
 void world_send(struct client *client, struct message request);
+void world_reply(struct client *client, struct message message);
 
 /* ------------------------------------------------------------------- canonical.c: one form for each world */
 

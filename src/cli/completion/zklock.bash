@@ -8,7 +8,7 @@ _zklock()
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        words="exec elect status list wait verify revoke break doctor server demo --help --version"
+        words="exec elect status list wait verify revoke break permits doctor server demo --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
         return
     fi
@@ -36,7 +36,7 @@ _zklock()
     --dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     esac
     case $subcommand in
-    exec) own="--shared --nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --on-loss --min-hold
+    exec) own="--shared --permits --nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --on-loss --min-hold
         --once-per --kill-leftovers --guard --no-guard --label --style --acl --persistent-parent --" ;;
     elect) own="--nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --min-hold
         --kill-leftovers --guard --no-guard --label --style --acl --persistent-parent --" ;;

@@ -77,12 +77,21 @@ static struct znode *node_of(struct run *run, const struct contender *contender)
     return tree_find(&run->ensemble.tree, contender->lock->attempt->own_path, run->ensemble.committed_zxid);
 }
 
+static int permits_of(const struct contender *contender)
+{
+    int permits = contender->process->run->paths[contender->path].permits;
+
+    return permits > 0 ? permits : 1;
+}
+
 static void check_order(struct contender *contender, const struct znode *node)
 {
     struct run *run = contender->process->run;
+    int older = 0;
 
     for (const struct znode *other = node->parent->first_child; other; other = other->next)
-        if (other->owner && other->czxid < node->czxid && tree_is_seen(other, run->ensemble.committed_zxid))
+        if (other->owner && other->czxid < node->czxid && tree_is_seen(other, run->ensemble.committed_zxid) &&
+            ++older == permits_of(contender))
             checker_fail(run, PROPERTY_ORDER, "%s was granted while %s was there", node->path, other->path);
 }
 
@@ -111,6 +120,7 @@ static void check_node(struct contender *contender)
 static void check_exclusion(struct contender *contender)
 {
     struct run *run = contender->process->run;
+    int rivals = 0;
 
     for (int slot = 0; slot < MOST_CLIENTS; slot++) {
         struct process *process = run->slots[slot];
@@ -119,10 +129,11 @@ static void check_exclusion(struct contender *contender)
             bool is_rival = other != contender && other->path == contender->path && other->is_believed;
             if (!is_rival || !checker_believes(other))
                 continue;
-            if (!is_excused(other))
+            if (is_excused(other))
+                run->figures.excused++;
+            else if (++rivals == permits_of(contender))
                 checker_fail(run, PROPERTY_EXCLUSION, "%s: %s and %s", run->paths[contender->path].path,
                              process->host.name, contender->process->host.name);
-            run->figures.excused++;
         }
     }
 }
@@ -132,7 +143,7 @@ static void check_token(struct contender *contender)
     struct run *run = contender->process->run;
     struct lock_path *path = &run->paths[contender->path];
 
-    if (contender->token <= path->token)
+    if (contender->token <= path->token && path->permits <= 1)
         checker_fail(run, PROPERTY_TOKENS, "%s: %s: %llu after %llu", path->path, contender->process->host.name,
                      (unsigned long long)contender->token, (unsigned long long)path->token);
     path->token = contender->token;
@@ -223,7 +234,10 @@ static struct contender *contender_of(struct run *run, struct znode *node)
 
     for (int i = 0; i < process->contender_count; i++) {
         struct contender *contender = &process->contenders[i];
-        if (strcmp(run->paths[contender->path].path, node->parent->path) == 0)
+        const struct lock_path *path = &run->paths[contender->path];
+        size_t size = strlen(path->path);
+        if (strncmp(path->path, node->parent->path, size) == 0 &&
+            strcmp(node->parent->path + size, path->permits > 0 ? "/leases" : "") == 0)
             return contender;
     }
     return NULL;

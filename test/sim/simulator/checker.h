@@ -1,9 +1,9 @@
 /*
  * What must hold at every moment:
- *   - at most one contender of a lock believes that it holds it, by its own clock;
+ *   - at most one contender of a lock believes that it holds it, by its own clock; of a semaphore, N;
  *   - the node of one that believes is there, as the quorum sees it;
  *     both but for an operator's deletion that the owner cannot know of yet;
- *   - tokens rise from grant to grant, and whoever is granted is the oldest contender;
+ *   - tokens rise from grant to grant, and whoever is granted is the oldest contender, or one of the N oldest leases;
  *   - a contender watches one node of others, at most;
  *   - each acquire has one result, within its limit.
  * And when the last fault is over: every waiter is served, and nothing is left.
@@ -42,6 +42,7 @@ const char *property_text(enum property property);
 
 struct lock_path {
     char path[32];
+    int permits;    /* of a semaphore; 0: a lock */
     uint64_t token; /* of the latest grant */
 };
 

@@ -1,5 +1,6 @@
 /* Servers that go, come back, stand still or are cut off, and who leads meanwhile. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ensemble.h"
 
@@ -34,8 +35,11 @@ static void undo(struct ensemble *ensemble, struct txn *txn)
             if (node->dzxid == txn->zxid)
                 tree_restore(node);
         break;
-    case TXN_NOTHING:
     case TXN_SET:
+        txn->node->version--;
+        strcpy(txn->node->data, txn->data);
+        break;
+    case TXN_NOTHING:
         break;
     }
     if (txn->request)

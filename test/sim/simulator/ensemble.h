@@ -28,6 +28,7 @@ struct txn {
     struct zk_session *session;
     struct request *request; /* who waits for it; NULL: nobody */
     int32_t counter;         /* CREATE: of the parent, afterwards */
+    char data[DATA_SIZE];    /* SET: what was there before */
 };
 
 /* Who wants to know what the ensemble does. */

@@ -1,5 +1,6 @@
 #include "items.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void after(struct run *run, int64_t delay_ns, event_fn *happen, void *subject, void *detail)
@@ -199,8 +200,13 @@ static struct znode *nth_contender(struct znode *parent, int which)
 static void play_operator(struct run *run, const struct item *item)
 {
     struct ensemble *ensemble = &run->ensemble;
-    struct znode *parent = tree_find(&ensemble->tree, run->paths[item->subject].path, LATEST);
+    const struct lock_path *path = &run->paths[item->subject];
+    char directory[64];
 
+    /* Of a semaphore, what goes wrong goes wrong in one of its directories. */
+    snprintf(directory, sizeof directory, "%s%s", path->path,
+             path->permits == 0 ? "" : item->which == 1 && item->kind == ITEM_REMOVE ? "/locks" : "/leases");
+    struct znode *parent = tree_find(&ensemble->tree, directory, LATEST);
     if (!parent)
         return;
     switch (item->kind) {

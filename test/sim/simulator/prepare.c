@@ -95,6 +95,10 @@ static void set(struct ensemble *ensemble, struct znode *node, struct request *r
     struct txn *txn = ensemble_append(ensemble, TXN_SET, request);
 
     txn->node = node;
+    strcpy(txn->data, node->data);
+    strcpy(node->old_data, node->data);
+    if (request)
+        strcpy(node->data, request->data);
     node->mzxid = txn->zxid;
     node->version++;
 }
@@ -103,10 +107,12 @@ static void set_data(struct ensemble *ensemble, struct request *request)
 {
     struct znode *node = find_latest(ensemble, request->paths[0]);
 
-    if (node)
-        set(ensemble, node, request);
-    else
+    if (!node)
         refuse(ensemble, request, ZKL_CODE_NO_NODE);
+    else if (request->has_version && request->version != node->version)
+        refuse(ensemble, request, ZKL_CODE_BAD_VERSION);
+    else
+        set(ensemble, node, request);
 }
 
 static void check(struct ensemble *ensemble, struct request *request)

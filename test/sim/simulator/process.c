@@ -181,7 +181,10 @@ static void make_lock(struct contender *contender)
     zklock_options options;
 
     zklock_options_init(&options);
-    options.style = contender->index % 4 == 3 ? ZKLOCK_STYLE_KAZOO : ZKLOCK_STYLE_CURATOR;
+    const struct lock_path *path = &run->paths[contender->path];
+    options.style = contender->index % 4 == 3 && path->permits == 0 ? ZKLOCK_STYLE_KAZOO : ZKLOCK_STYLE_CURATOR;
+    options.mode = path->permits > 0 ? ZKLOCK_MODE_SEMAPHORE : ZKLOCK_MODE_EXCLUSIVE;
+    options.permits = (unsigned)path->permits;
     options.on_event = on_event;
     options.event_arg = contender;
     zklock_status status =

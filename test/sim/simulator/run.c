@@ -46,10 +46,17 @@ void run_until(struct run *run, int64_t until_ns)
 
 /* ---------------------------------------------------------------- the beginning */
 
+/* In every third world some are semaphores. */
 static void make_paths(struct run *run)
 {
-    for (int i = 0; i < run->plan->scenario.path_count; i++)
+    const struct scenario *scenario = &run->plan->scenario;
+    struct chance chance = chance_stream(scenario->seed, 2);
+
+    for (int i = 0; i < scenario->path_count; i++) {
         snprintf(run->paths[i].path, sizeof run->paths[i].path, i % 3 == 0 ? "/lock-%d" : "/locks/some/lock-%d", i);
+        if (scenario->seed % 3 == 0 && chance_one_in(&chance, 2))
+            run->paths[i].permits = (int)chance_between(&chance, 1, 3);
+    }
 }
 
 void run_init(struct run *run, const struct plan *plan, const struct run_options *options)

@@ -6,14 +6,16 @@
 
 /* ---------------------------------------------------------------- reads */
 
-static void take_stat(struct request *request, const struct znode *node)
+static void take_stat(struct request *request, const struct znode *node, int64_t zxid)
 {
     request->stat = (struct zkl_stat){
         .czxid = node->czxid,
         .ctime_ms = node->czxid,
         .owner = node->owner ? node->owner->id : 0,
-        .version = node->version,
+        /* One change back is all that a server lags behind in the data of these worlds. */
+        .version = node->version - (node->mzxid > zxid),
     };
+    strcpy(request->data, node->owner ? "{}" : node->mzxid > zxid ? node->old_data : node->data);
 }
 
 /* One block: the pointers, then the names. The order is anything, as with a real server. */
@@ -41,10 +43,10 @@ static void take_children(struct request *request, struct znode *parent, int64_t
 }
 
 /* A contender reads its own node, and then the one ahead. */
-static void plant_watch(struct connection *connection, struct znode *node)
+static void plant_watch(struct connection *connection, struct znode *node, bool is_of_children)
 {
     struct ensemble *ensemble = connection->server->ensemble;
-    struct watch *watch = watch_add(node, connection, &connection->watches);
+    struct watch *watch = watch_add(node, connection, is_of_children, &connection->watches);
 
     if (!watch || node->owner == connection->session)
         return;
@@ -60,7 +62,7 @@ static void forget_watch(const struct connection *connection, struct znode *node
 
     for (struct watch *watch = node->watches; watch; watch = next) {
         next = watch->next_of_node;
-        if (watch->connection == connection)
+        if (watch->connection == connection && !watch->is_of_children)
             watch_free(watch);
     }
 }
@@ -81,13 +83,13 @@ static void read_node(struct connection *connection, struct request *request)
         request->code = ZKL_CODE_NO_NODE;
         return;
     }
-    take_stat(request, node);
+    take_stat(request, node, server->applied_zxid);
     if (request->op == ZKL_OP_LIST)
         take_children(request, node, server->applied_zxid, chance_one_in(&ensemble->chance, 2));
     if (node->owner == connection->session)
         connection->own_czxid = node->czxid;
     if (request->with_watch)
-        plant_watch(connection, node);
+        plant_watch(connection, node, request->op == ZKL_OP_LIST);
 }
 
 static bool is_write(const struct request *request)
@@ -223,13 +225,16 @@ void server_take_watches(struct connection *connection, const struct watch_messa
     struct server *server = connection->server;
 
     for (int i = 0; i < watches->count; i++) {
-        struct znode *node = tree_find(&server->ensemble->tree, watches->paths[i], server->applied_zxid);
+        bool is_of_children = watches->paths[i][0] == CHILDREN_MARK;
+        const char *path = watches->paths[i] + is_of_children;
+        struct znode *node = tree_find(&server->ensemble->tree, path, server->applied_zxid);
+        int64_t changed_zxid = !node ? 0 : is_of_children ? node->pzxid : node->mzxid;
         if (!node)
-            tell(connection, watches->paths[i], ZKL_NODE_DELETED);
-        else if (node->mzxid > watches->message.zxid && node->mzxid <= server->applied_zxid)
-            tell(connection, watches->paths[i], ZKL_NODE_CHANGED);
+            tell(connection, path, ZKL_NODE_DELETED);
+        else if (changed_zxid > watches->message.zxid && changed_zxid <= server->applied_zxid)
+            tell(connection, path, is_of_children ? ZKL_NODE_CHILDREN : ZKL_NODE_CHANGED);
         else
-            watch_add(node, connection, &connection->watches);
+            watch_add(node, connection, is_of_children, &connection->watches);
     }
 }
 
@@ -239,7 +244,8 @@ static void fire(struct server *server, struct znode *node, enum zkl_node_event 
 
     for (struct watch *watch = node->watches; watch; watch = next) {
         next = watch->next_of_node;
-        if (watch->connection->server != server)
+        bool is_meant = event == ZKL_NODE_DELETED || watch->is_of_children == (event == ZKL_NODE_CHILDREN);
+        if (watch->connection->server != server || !is_meant)
             continue;
         tell(watch->connection, node->path, event);
         watch_free(watch);
@@ -287,12 +293,21 @@ static void answer(struct server *server, struct txn *txn)
     finish(server, request, txn->session);
 }
 
+static void fire_deletion(struct server *server, struct znode *node)
+{
+    fire(server, node, ZKL_NODE_DELETED);
+    fire(server, node->parent, ZKL_NODE_CHILDREN);
+}
+
 static void apply_one(struct server *server, struct txn *txn)
 {
     server->applied_zxid = txn->zxid;
     switch (txn->kind) {
     case TXN_DELETE:
-        fire(server, txn->node, ZKL_NODE_DELETED);
+        fire_deletion(server, txn->node);
+        break;
+    case TXN_CREATE:
+        fire(server, txn->node->parent, ZKL_NODE_CHILDREN);
         break;
     case TXN_SET:
         fire(server, txn->node, ZKL_NODE_CHANGED);
@@ -300,10 +315,9 @@ static void apply_one(struct server *server, struct txn *txn)
     case TXN_CLOSE_SESSION:
         for (struct znode *node = txn->session->first_owned; node; node = node->next_owned)
             if (node->dzxid == txn->zxid)
-                fire(server, node, ZKL_NODE_DELETED);
+                fire_deletion(server, node);
         break;
     case TXN_NOTHING:
-    case TXN_CREATE:
     case TXN_CREATE_SESSION:
         break;
     }

@@ -33,6 +33,10 @@ static struct request *copy_request(const struct zkl_request *asked)
         request->paths[i] = memcpy(text, paths[i], sizes[i]);
     request->op = asked->op;
     request->with_watch = asked->with_watch;
+    request->has_version = asked->has_version;
+    request->version = asked->version;
+    if (asked->op == ZKL_OP_SET && asked->data_size < DATA_SIZE)
+        memcpy(request->data, asked->data, (size_t)asked->data_size);
     return request;
 }
 
@@ -158,7 +162,7 @@ static void close_store(struct zkl_store *port)
     store_drop_connection(store, true);
     answer_all(store);
     while (store->watched)
-        store_unwatch(store, store->watched->path);
+        store_unwatch(store, store->watched->path, ZKL_NODE_DELETED);
     free(store);
 }
 

@@ -6,28 +6,34 @@
 
 /* ---------------------------------------------------------------- what is watched */
 
-void store_watch(struct sim_store *store, const char *path)
+void store_watch(struct sim_store *store, const char *path, bool is_of_children)
 {
     for (struct watched *watched = store->watched; watched; watched = watched->next)
-        if (strcmp(watched->path, path) == 0)
+        if (watched->is_of_children == is_of_children && strcmp(watched->path, path) == 0)
             return;
     struct watched *watched = must_have(malloc(sizeof *watched + strlen(path) + 1));
     strcpy(watched->path, path);
+    watched->is_of_children = is_of_children;
     watched->next = store->watched;
     store->watched = watched;
 }
 
-bool store_unwatch(struct sim_store *store, const char *path)
+bool store_unwatch(struct sim_store *store, const char *path, enum zkl_node_event event)
 {
-    for (struct watched **at = &store->watched; *at; at = &(*at)->next) {
-        if (strcmp((*at)->path, path) != 0)
-            continue;
+    bool was_watched = false;
+
+    for (struct watched **at = &store->watched; *at;) {
         struct watched *watched = *at;
+        bool is_meant = event == ZKL_NODE_DELETED || watched->is_of_children == (event == ZKL_NODE_CHILDREN);
+        if (!is_meant || strcmp(watched->path, path) != 0) {
+            at = &watched->next;
+            continue;
+        }
         *at = watched->next;
         free(watched);
-        return true;
+        was_watched = true;
     }
-    return false;
+    return was_watched;
 }
 
 void store_say_watched(struct sim_store *store)
@@ -36,13 +42,15 @@ void store_say_watched(struct sim_store *store)
     int count = 0;
 
     for (struct watched *watched = store->watched; watched; watched = watched->next, count++)
-        size += sizeof(char *) + strlen(watched->path) + 1;
+        size += sizeof(char *) + 1 + strlen(watched->path) + 1;
     if (count == 0)
         return;
     struct watch_message *watches = message_new(size, MESSAGE_WATCHES);
     char *text = (char *)(watches->paths + count);
     for (struct watched *watched = store->watched; watched; watched = watched->next) {
         watches->paths[watches->count++] = text;
+        if (watched->is_of_children)
+            *text++ = CHILDREN_MARK;
         text = stpcpy(text, watched->path) + 1;
     }
     watches->message.zxid = store->seen_zxid;
@@ -57,8 +65,8 @@ void store_answer(struct request *request, enum zkl_code code)
         .code = code,
         .path = request->created,
         .stat = request->stat,
-        .data = "{}",
-        .data_size = 2,
+        .data = request->data,
+        .data_size = (int)strlen(request->data),
         .children = (const char *const *)request->children,
         .child_count = request->child_count,
         .failed_index = request->failed_index,

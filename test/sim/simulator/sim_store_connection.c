@@ -151,13 +151,13 @@ static void receive_reply(struct sim_store *store, struct request *request)
         store->pending_end = &store->pending;
     store->pending_count--;
     if (request->with_watch && request->code == ZKL_CODE_OK)
-        store_watch(store, request->paths[0]);
+        store_watch(store, request->paths[0], request->op == ZKL_OP_LIST);
     store_deliver(store, (struct delivery){.message = &request->message});
 }
 
 static void receive_news(struct sim_store *store, struct watch_message *news)
 {
-    if (store_unwatch(store, news->paths[0]))
+    if (store_unwatch(store, news->paths[0], news->event))
         store_deliver(store, (struct delivery){.message = &news->message});
     else
         message_free(&news->message);

@@ -17,6 +17,7 @@ struct delivery {
 
 struct watched {
     struct watched *next;
+    bool is_of_children;
     char path[];
 };
 
@@ -59,9 +60,9 @@ static inline struct world *world_of(const struct sim_store *store)
 
 /* sim_store_callbacks.c */
 
-void store_watch(struct sim_store *store, const char *path);
-/* Whether it was watched. */
-bool store_unwatch(struct sim_store *store, const char *path);
+void store_watch(struct sim_store *store, const char *path, bool is_of_children);
+/* Whether anybody watched for that. */
+bool store_unwatch(struct sim_store *store, const char *path, enum zkl_node_event event);
 /* Tells the server of everything that is watched. */
 void store_say_watched(struct sim_store *store);
 /* Gives an answer, and ends the client's interest in the request. */

@@ -106,6 +106,7 @@ struct znode *tree_add(struct tree *tree, struct znode *parent, const char *path
         parent->first_child = node;
     parent->last_child = node;
     parent->child_count++;
+    parent->pzxid = zxid;
     return node;
 }
 
@@ -113,6 +114,7 @@ void tree_remove(struct znode *node, int64_t zxid)
 {
     node->dzxid = zxid;
     node->parent->child_count--;
+    node->parent->pzxid = zxid;
 }
 
 void tree_restore(struct znode *node)
@@ -146,14 +148,16 @@ void tree_free(struct tree *tree, struct znode *node)
 
 /* ---------------------------------------------------------------- watches */
 
-struct watch *watch_add(struct znode *node, struct connection *connection, struct watch **connections_watches)
+struct watch *watch_add(struct znode *node, struct connection *connection, bool is_of_children,
+                        struct watch **connections_watches)
 {
     for (struct watch *watch = node->watches; watch; watch = watch->next_of_node)
-        if (watch->connection == connection)
+        if (watch->connection == connection && watch->is_of_children == is_of_children)
             return NULL;
     struct watch *watch = must_have(malloc(sizeof *watch));
     *watch = (struct watch){.node = node,
                             .connection = connection,
+                            .is_of_children = is_of_children,
                             .next_of_node = node->watches,
                             .at_node = &node->watches,
                             .next_of_connection = *connections_watches,

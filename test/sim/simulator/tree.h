@@ -13,9 +13,13 @@ struct zk_session;
 /* Who deleted a node. */
 enum removal { REMOVED_BY_OWNER, REMOVED_BY_EXPIRY, REMOVED_BY_OPERATOR, REMOVED_AS_EMPTY };
 
-/* A data watch: one server tells one connection of one node. */
+/* What of a node's data can matter here: the limit of a semaphore. */
+#define DATA_SIZE 64
+
+/* A watch: one server tells one connection of one node. */
 struct watch {
     struct znode *node;
+    bool is_of_children; /* else of its data */
     struct connection *connection;
     struct watch *next_of_node;
     struct watch **at_node;
@@ -39,7 +43,10 @@ struct znode {
     int64_t czxid;
     int64_t dzxid; /* NEVER: it is there */
     int64_t mzxid;
+    int64_t pzxid;           /* when a child came or went last */
     int32_t version;
+    char data[DATA_SIZE];    /* since `mzxid`; "": none */
+    char old_data[DATA_SIZE]; /* before it */
     int32_t counter;         /* of children made, as committed: the next sequence number */
     int32_t pending_counter; /* as the leader sees it while changes of children are on their way */
     int pending_changes;
@@ -79,7 +86,8 @@ void tree_restore(struct znode *node);
 void tree_free(struct tree *tree, struct znode *node);
 
 /* NULL: there was one. */
-struct watch *watch_add(struct znode *node, struct connection *connection, struct watch **connections_watches);
+struct watch *watch_add(struct znode *node, struct connection *connection, bool is_of_children,
+                        struct watch **connections_watches);
 void watch_free(struct watch *watch);
 
 #endif

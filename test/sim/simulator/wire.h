@@ -60,7 +60,8 @@ struct greeting {
     int64_t timeout_ns;
 };
 
-/* WATCHES, and NEWS of one. */
+/* WATCHES, and NEWS of one. In WATCHES, a path whose children are watched has this in front. */
+#define CHILDREN_MARK '*'
 struct watch_message {
     struct message message;
     enum zkl_node_event event;
@@ -86,6 +87,9 @@ struct request {
     bool is_close; /* of the session; `op` means nothing */
     bool is_create_session;
     bool with_watch;
+    bool has_version;
+    int32_t version;
+    char data[DATA_SIZE]; /* of a SET; or what a GET found */
     enum trap trap;
     int64_t trap_ns; /* HELD: for how long */
     struct zk_session *session;
