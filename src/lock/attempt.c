@@ -207,6 +207,13 @@ bool zkl_attempt_is_behind(const struct zkl_attempt *attempt)
     return attempt->machine.is_behind || (attempt->permit && zkl_permit_is_behind(attempt->permit));
 }
 
+const struct zkl_attempt *zkl_attempt_shown(const struct zkl_attempt *attempt)
+{
+    bool is_in_queue = attempt->permit && attempt->permit->guard && !attempt->machine.node_is_known;
+
+    return is_in_queue ? attempt->permit->guard : attempt;
+}
+
 /* What happens to a guard happens to the lock whose lease it is for. */
 static void tell_move(struct zkl_attempt *attempt)
 {

@@ -83,6 +83,8 @@ size_t zkl_attempt_room(const char *path, enum zkl_kind kind, bool is_try);
 /* Before `ahead_path` means another node, or nothing any more. */
 void zkl_attempt_leave_ahead(struct zkl_attempt *attempt);
 
+/* Whose node stands for it: of a lease that is not made yet, the guard's. */
+const struct zkl_attempt *zkl_attempt_shown(const struct zkl_attempt *attempt);
 /* Whether it is known to wait for others, here or in the queue for its guard. */
 bool zkl_attempt_is_behind(const struct zkl_attempt *attempt);
 

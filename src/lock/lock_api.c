@@ -7,7 +7,6 @@
 
 #include "base/line.h"
 #include "lock/lock_state.h"
-#include "lock/permit.h"
 
 zklock_status zkl_lock_enter(zklock *lock)
 {
@@ -354,10 +353,7 @@ void zklock_contender_name(zklock *lock, char *buffer, size_t size)
         buffer[0] = '\0';
     if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return;
-    const struct zkl_attempt *shown = lock->attempt;
-    /* Whoever has no lease yet is in the queue for the guard. */
-    if (shown && shown->permit && shown->permit->guard && !shown->machine.node_is_known)
-        shown = shown->permit->guard;
+    const struct zkl_attempt *shown = lock->attempt ? zkl_attempt_shown(lock->attempt) : NULL;
     if (shown && shown->machine.node_is_known)
         snprintf(buffer, size, "%s", shown->own_path + strlen(lock->path) + 1);
     zkl_session_unlock(lock->session);

@@ -29,8 +29,11 @@ FAMILIES = {
     "curator": {"zklock": [], "curator": [], "go": [], "kazoo": ["extra"]},
     "kazoo": {"zklock": ["--style", "kazoo"], "kazoo": ["plain"], "go": []},
     "rw": {"zklock": ["--style", "curator-rw"], "curator": []},
+    "semaphore": {"zklock": ["--permits", "1"], "curator": []},
 }
-MODES = {"curator": "mutex", "kazoo": "mutex", "rw": "write"}
+MODES = {"curator": "mutex", "kazoo": "mutex", "rw": "write", "semaphore": "semaphore:1"}
+# Where those stand who hold or come next, if not in the path itself.
+DIRECTORIES = {"semaphore": PATH + "/leases"}
 # Families with readers beside their writers.
 READERS = {"rw": "curator"}
 
@@ -87,6 +90,7 @@ class Stage:
     def __init__(self, zklock, peers):
         self.zklock, self.directory = zklock, peers
         self.peers = []
+        self.family = None
         self.server = subprocess.Popen([zklock, "server"], stdout=subprocess.PIPE, text=True)
         line = self.server.stdout.readline()
         if "=" not in line:
@@ -97,6 +101,7 @@ class Stage:
 
     def start(self, family, client, limit="-", mode=None):
         mode = mode or MODES[family]
+        self.family = family
         more = FAMILIES[family][client]
         if client == "zklock":
             arguments = [self.zklock, "exec", "-q", "-S", self.servers, "-T", SESSION_S, *more,
@@ -112,7 +117,8 @@ class Stage:
         return self.peers[-1]
 
     def count(self):
-        return len(self.observer.get_children(PATH)) if self.observer.exists(PATH) else 0
+        directory = DIRECTORIES.get(self.family, PATH)
+        return len(self.observer.get_children(directory)) if self.observer.exists(directory) else 0
 
     def await_count(self, count):
         """Until so many contenders are in the queue."""

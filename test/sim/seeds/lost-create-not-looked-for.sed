@@ -1,2 +1,2 @@
 # lock/flight_reply.c: a create without an answer is taken for refused
-/^static void take_created/,/^}/ s/flight->event.first = answer_of(reply->code);/flight->event.first = reply->code == ZKL_CODE_UNKNOWN ? ZKL_ANSWER_NO_NODE : answer_of(reply->code);/
+/^static void take_created/,/^}/ s/flight->event.first = zkl_flight_answer(reply->code);/flight->event.first = reply->code == ZKL_CODE_UNKNOWN ? ZKL_ANSWER_NO_NODE : zkl_flight_answer(reply->code);/
