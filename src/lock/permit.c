@@ -370,17 +370,12 @@ void zkl_permit_on_guard(struct zkl_permit *permit, enum zkl_notice notice, enum
         return;
     switch (notice) {
     case ZKL_NOTICE_GRANTED:
+    case ZKL_NOTICE_LOST: /* where the lease has been made, it does without */
         zkl_permit_review(permit);
         break;
     case ZKL_NOTICE_ENDED:
         memcpy(lease->detail, permit->guard->detail, sizeof lease->detail);
         zkl_attempt_give_up(lease, outcome);
-        break;
-    case ZKL_NOTICE_LOST:
-        if (outcome == ZKL_OUTCOME_REMOVED)
-            zkl_attempt_give_up(lease, outcome);
-        else
-            zkl_permit_review(permit);
         break;
     case ZKL_NOTICE_REQUEUED:
         if (lease->lock)
