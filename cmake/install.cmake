@@ -10,7 +10,8 @@ install(TARGETS zklock EXPORT zklock
 install(TARGETS zklock_static EXPORT zklock_static
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 set_target_properties(zklock_static PROPERTIES EXPORT_NAME static)
-install(FILES "${PROJECT_SOURCE_DIR}/include/zklock.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/include/zklock.h" "${PROJECT_SOURCE_DIR}/include/zklock_zookeeper.h"
+    "${PROJECT_SOURCE_DIR}/include/zklock.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 
 install(EXPORT zklock NAMESPACE zklock:: FILE zklock-shared.cmake DESTINATION "${zklock_package_dir}")
 install(EXPORT zklock_static NAMESPACE zklock:: FILE zklock-static.cmake DESTINATION "${zklock_package_dir}")

@@ -10,7 +10,8 @@
  *     other call on the object may run at the same time or later. Both accept NULL.
  *  3. A lock object stands for one contender at a time. Threads of one process that must exclude each other
  *     use a lock object each; a second acquire on one object is the error ZKLOCK_ALREADY, at once.
- *  4. Callbacks run on one thread of the session (the notifier), one at a time, in order. They may call whatever
+ *  4. Callbacks run on one thread of the session (the notifier), or where zklock_session_dispatch() is called, if the
+ *     session's options say so; one at a time, in order. They may call whatever
  *     does not block; a blocking call from a notifier thread answers ZKLOCK_DEADLOCK. A callback that takes long
  *     delays other callbacks only: never the state, the descriptor or zklock_remaining_ms().
  *  5. A call that begins nothing (ZKLOCK_ALREADY, ZKLOCK_CLOSED...) runs no callback; an acquire that was begun tells
@@ -91,7 +92,8 @@ extern "C" {
     X(CHANGED, 22, "it has changed since it was read", false, 1)                                              \
     X(NO_UPGRADE, 23, "a shared lock is never made exclusive; release it, then acquire", false, 70)           \
     X(OTHER_PERMITS, 24, "the semaphore has another number of permits", false, 64)                            \
-    X(NO_TLS, 25, "the ZooKeeper client library of this build has no TLS", false, 69)
+    X(NO_TLS, 25, "the ZooKeeper client library of this build has no TLS", false, 69)                         \
+    X(STALE, 26, "a newer fencing token was seen", false, 79)
 
 typedef enum zklock_status {
 #define ZKLOCK_STATUS_ENUM(name, code, text, retriable, exit_status) ZKLOCK_##name = (code),
@@ -113,6 +115,7 @@ ZKLOCK_API const char *zklock_version(void);
 typedef struct zklock_session zklock_session;
 typedef struct zklock zklock;
 typedef struct zklock_multi zklock_multi;
+typedef struct zklock_fence zklock_fence;
 
 /* ---------------------------------------------------------------------------------------------- session */
 
@@ -171,6 +174,8 @@ typedef struct zklock_session_options {
     const char *tls;            /* "CA[,CERTIFICATE,KEY[,PASSWORD]]": files in PEM that the ZooKeeper client library is
                                    to encrypt with, by its own rules; copied. NULL (default): in the clear. Only where
                                    that library can: see zklock_has_tls() */
+    bool by_dispatch;           /* callbacks and log lines run in zklock_session_dispatch() alone, on the thread that
+                                   calls it; default false: on a thread of the session, the notifier */
 } zklock_session_options;
 
 /* Fills in the defaults, `size` bytes of them: the caller's sizeof(zklock_session_options), whatever the library's is.
@@ -228,6 +233,27 @@ ZKLOCK_API zklock_status zklock_session_close(zklock_session *session, int64_t t
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_wait_connected(zklock_session *session,
                                                                          int64_t timeout_ms);
+
+/*
+ * A descriptor that becomes readable when there is something for zklock_session_dispatch(), for poll, epoll, libuv.
+ *
+ * ownership  the session's: do not read from it, write to it or close it. blocking: no. threads: any.
+ * returns    ZKLOCK_OK; ZKLOCK_BAD_ARGUMENT: the session was opened without `by_dispatch`; ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_session_fd(zklock_session *session, int *out_fd);
+
+/*
+ * Runs the callbacks and log lines that are due, on this thread: an event loop's, which no callback then surprises on
+ * another one. For them this thread is the notifier thread of the rules above. Of several threads that call it at a time
+ * one runs them. zklock_session_close() runs what is left.
+ *
+ * blocking   not by itself, as long as they take. threads: any.
+ * returns    ZKLOCK_OK; ZKLOCK_BAD_ARGUMENT: the session was opened without `by_dispatch`; ZKLOCK_DEADLOCK: from a
+ *            callback; ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API zklock_status zklock_session_dispatch(zklock_session *session);
 
 typedef struct zklock_session_info {
     bool is_connected;
@@ -595,6 +621,20 @@ ZKLOCK_API unsigned zklock_revocations(zklock *lock);
  * enough. Does not block; any thread. */
 ZKLOCK_API void zklock_contender_name(zklock *lock, char *buffer, size_t size);
 
+/* Room for the path of any contender, with its end. */
+#define ZKLOCK_HELD_PATH_SIZE 1200
+
+/*
+ * Writes the path of the contender that holds, below the session's chroot: for a check that makes a write to ZooKeeper
+ * fail once the lock is lost. zklock_zookeeper.h has that check ready made.
+ *
+ * blocking   no. threads: any.
+ * returns    ZKLOCK_OK; ZKLOCK_NOT_HELD; ZKLOCK_LOST; ZKLOCK_UNCONFIRMED: a downgrade is under way, and its name is not
+ *            certain; ZKLOCK_TOO_LARGE: it does not fit, see ZKLOCK_HELD_PATH_SIZE; ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_held_path(zklock *lock, char *buffer, size_t size);
+
 /* Writes one line about the latest failure of this lock: what, where, what is missing; or an empty string. It is
  * cut to the buffer, of which 256 bytes are enough. Does not block; any thread. */
 ZKLOCK_API void zklock_detail(zklock *lock, char *buffer, size_t size);
@@ -711,6 +751,45 @@ ZKLOCK_API void zklock_multi_fd_clear(zklock_multi *multi);
 /* Writes one line about the latest failure, the path first; or an empty string. It is cut to the buffer, of which 1200
  * bytes are enough. Does not block; any thread. */
 ZKLOCK_API void zklock_multi_detail(zklock_multi *multi, char *buffer, size_t size);
+
+/* ------------------------------------------------------------------------------- fencing at the resource */
+
+/*
+ * Opens a fence, which stands in front of what a lock protects and refuses whoever comes with an older fencing token than
+ * the newest seen: a holder that was frozen and does not know yet that it holds no longer. It needs no session.
+ *
+ * file       remembers the newest token, over crashes and restarts, and shuts out other processes that have it open; made
+ *            where it is missing, with the rights that the umask leaves; on a local file system. NULL: remembered by this
+ *            object alone.
+ * ownership  the caller ends *out_fence with zklock_fence_close().
+ * blocking   while another process is inside, and for the disk. threads: any.
+ * returns    ZKLOCK_OK; ZKLOCK_BAD_ARGUMENT: the file is there and is no fence; ZKLOCK_SYSTEM: errno says why;
+ *            ZKLOCK_NO_MEMORY.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_fence_open(const char *file, zklock_fence **out_fence);
+
+/* Closes a fence, and leaves it; the file stays. NULL is allowed. No other call on it may run or follow. */
+ZKLOCK_API void zklock_fence_close(zklock_fence *fence);
+
+/*
+ * Goes inside with a token, if it is as new as the newest seen or newer, and remembers it. Until zklock_fence_leave()
+ * nobody else is let in: write there, and nothing older can come between or after.
+ *
+ * timeout_ms how long to wait for whoever is inside; negative: for ever.
+ * blocking   at most timeout_ms, and for the disk where the token is newer. threads: any; each calls it for itself.
+ * returns    ZKLOCK_OK: inside. ZKLOCK_STALE: the token is older than the newest seen; do not write. ZKLOCK_TIMEOUT:
+ *            somebody else is still inside. ZKLOCK_SYSTEM: the token could not be written down, and so was not let in;
+ *            errno says why. ZKLOCK_BAD_ARGUMENT: the file is no fence any more. ZKLOCK_FORKED.
+ * since      0.1
+ */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_fence_enter(zklock_fence *fence, uint64_t token, int64_t timeout_ms);
+
+/* Lets the next one in. Does not block; any thread. */
+ZKLOCK_API void zklock_fence_leave(zklock_fence *fence);
+
+/* Goes inside and leaves: for a resource that takes requests one by one by itself. As zklock_fence_enter(). */
+ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_fence_admit(zklock_fence *fence, uint64_t token, int64_t timeout_ms);
 
 /* -------------------------------------------------------------------------------------------- inspection */
 

@@ -13,7 +13,7 @@ readonly build_packages="cmake:cmake ninja-build:ninja gcc:gcc libc6-dev:/usr/in
 # The package zookeeper would bring a desktop; the server itself is in its library.
 readonly demo_packages="libzookeeper-java:/usr/share/java/zookeeper.jar default-jre-headless:java"
 readonly test_packages="clang:clang libclang-rt-14-dev:/usr/share/doc/libclang-rt-14-dev
-    libcunit1-dev:/usr/include/CUnit/CUnit.h g++:g++ groff-base:groff
+    libcunit1-dev:/usr/include/CUnit/CUnit.h libuv1-dev:/usr/include/uv.h g++:g++ groff-base:groff
     iproute2:ip iptables:iptables procps:ps python3:/usr/bin/python3
     default-jdk-headless:javac libcurator-recipes-java:/usr/share/java/curator-recipes.jar golang-go:go
     python3-kazoo:/usr/lib/python3/dist-packages/kazoo valgrind:valgrind

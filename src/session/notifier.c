@@ -1,8 +1,11 @@
-/* The thread that user code runs on: events of locks and lines of the log, one at a time, in order. */
+/* The thread that user code runs on: events of locks and lines of the log, one at a time, in order. Or, where the owner
+ * asked for that, no thread: his own calls of zklock_session_dispatch(). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/line.h"
 #include "session/session_state.h"
@@ -25,7 +28,10 @@ static void append(zklock_session *session, struct zkl_queued_notice *notice)
     notice->next = NULL;
     *notifier->last = notice;
     notifier->last = &notice->next;
-    session->runtime->worker_wake(notifier->worker, 0);
+    if (notifier->worker)
+        session->runtime->worker_wake(notifier->worker, 0);
+    else
+        (void)!write(notifier->fd, &(uint64_t){1}, sizeof(uint64_t));
 }
 
 bool zkl_notices_reserve(struct zkl_notice_stock *stock, int count)
@@ -61,7 +67,7 @@ void zkl_notices_clear(struct zkl_notice_stock *stock)
 void zkl_session_notify(zklock_session *session, struct zkl_notice_stock *stock,
                         const struct zkl_notice_to_user *to_user)
 {
-    struct zkl_queued_notice *notice = session->notifier.worker ? take_from_stock(stock) : NULL;
+    struct zkl_queued_notice *notice = session->notifier.is_open ? take_from_stock(stock) : NULL;
 
     if (!notice)
         return;
@@ -100,7 +106,7 @@ void zkl_session_log(zklock_session *session, zklock_log_level level, const char
     char line[LINE_SIZE];
     va_list arguments;
 
-    if (!session->log || level > session->log_level || !notifier->worker)
+    if (!session->log || level > session->log_level || !notifier->is_open)
         return;
     if (notifier->line_count >= MOST_LINES) {
         notifier->lines_dropped++;
@@ -134,14 +140,15 @@ static void run(zklock_session *session, struct zkl_queued_notice *notice)
     is_notifier = false;
 }
 
-/* @thread the notifier  @locks takes the session's mutex, and gives it up around user code */
+/* @thread the notifier, or who dispatches  @locks takes the session's mutex, and gives it up around user code */
 static int64_t turn(void *arg)
 {
     zklock_session *session = arg;
     struct zkl_notifier *notifier = &session->notifier;
 
     pthread_mutex_lock(&session->mutex);
-    while (notifier->first) {
+    /* Whoever runs them already runs these, too. */
+    while (notifier->first && !notifier->is_running) {
         struct zkl_queued_notice *notice = take_first(notifier);
         notifier->line_count -= notice->to_user.run ? 0 : 1;
         notifier->running_key = notice->to_user.key;
@@ -184,22 +191,69 @@ void zkl_session_forget_notices(zklock_session *session, void *key)
         pthread_cond_wait(&notifier->idle, &session->mutex);
 }
 
-zklock_status zkl_notifier_start(zklock_session *session)
+zklock_status zkl_notifier_start(zklock_session *session, bool by_dispatch)
 {
-    session->notifier.last = &session->notifier.first;
-    return session->runtime->worker_start(session->runtime, "zklock-notify", turn, session,
-                                          &session->notifier.worker);
+    struct zkl_notifier *notifier = &session->notifier;
+    zklock_status status = ZKLOCK_OK;
+
+    notifier->last = &notifier->first;
+    notifier->fd = -1;
+    if (!by_dispatch)
+        status = session->runtime->worker_start(session->runtime, "zklock-notify", turn, session, &notifier->worker);
+    else if ((notifier->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
+        status = ZKLOCK_SYSTEM;
+    notifier->is_open = status == ZKLOCK_OK;
+    return status;
+}
+
+/* @thread one that may run user code  @locks none */
+static void dispatch(zklock_session *session)
+{
+    uint64_t count;
+
+    (void)!read(session->notifier.fd, &count, sizeof count);
+    turn(session);
+}
+
+static zklock_status check_dispatch(const zklock_session *session)
+{
+    if (!session)
+        return ZKLOCK_BAD_ARGUMENT;
+    if (!zkl_session_is_own(session))
+        return ZKLOCK_FORKED;
+    return session->notifier.fd < 0 ? ZKLOCK_BAD_ARGUMENT : ZKLOCK_OK;
+}
+
+zklock_status zklock_session_fd(zklock_session *session, int *out_fd)
+{
+    zklock_status status = out_fd ? check_dispatch(session) : ZKLOCK_BAD_ARGUMENT;
+
+    if (status == ZKLOCK_OK)
+        *out_fd = session->notifier.fd;
+    return status;
+}
+
+zklock_status zklock_session_dispatch(zklock_session *session)
+{
+    zklock_status status = is_notifier ? ZKLOCK_DEADLOCK : check_dispatch(session);
+
+    if (status == ZKLOCK_OK)
+        dispatch(session);
+    return status;
 }
 
 void zkl_notifier_stop(zklock_session *session)
 {
     struct zkl_notifier *notifier = &session->notifier;
 
+    if (notifier->fd >= 0)
+        dispatch(session);
     pthread_mutex_lock(&session->mutex);
     while (notifier->first || notifier->is_running)
         pthread_cond_wait(&notifier->idle, &session->mutex);
     struct zkl_worker *worker = notifier->worker;
     notifier->worker = NULL;
+    notifier->is_open = false;
     pthread_mutex_unlock(&session->mutex);
     if (worker)
         session->runtime->worker_stop(worker);

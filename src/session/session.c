@@ -26,6 +26,8 @@ static void destroy(zklock_session *session)
 {
     pthread_cond_destroy(&session->changed);
     pthread_cond_destroy(&session->notifier.idle);
+    if (session->notifier.fd >= 0)
+        close(session->notifier.fd);
     pthread_mutex_destroy(&session->mutex);
     zkl_servers_clear(&session->servers);
     free(session->addresses);

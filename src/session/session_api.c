@@ -93,9 +93,9 @@ static zklock_status fill(zklock_session *session, const zklock_session_options 
     return zkl_servers_parse(servers, &session->servers, NULL, 0);
 }
 
-static zklock_status start_threads(zklock_session *session)
+static zklock_status start_threads(zklock_session *session, bool by_dispatch)
 {
-    zklock_status status = zkl_notifier_start(session);
+    zklock_status status = zkl_notifier_start(session, by_dispatch);
 
     if (status == ZKLOCK_OK)
         status = session->runtime->worker_start(session->runtime, "zklock-timer", zkl_session_turn, session,
@@ -120,12 +120,13 @@ zklock_status zkl_session_open_with(const zklock_session_options *given, struct 
         return ZKLOCK_NO_MEMORY;
     session->runtime = runtime;
     session->driver = driver;
+    session->notifier.fd = -1;
     pthread_mutex_init(&session->mutex, NULL);
     pthread_cond_init(&session->changed, NULL);
     pthread_cond_init(&session->notifier.idle, NULL);
     zklock_status status = fill(session, &options);
     if (status == ZKLOCK_OK)
-        status = start_threads(session);
+        status = start_threads(session, options.by_dispatch);
     if (status != ZKLOCK_OK) {
         /* Nobody else knows of the session yet. */
         if (session->notifier.worker)

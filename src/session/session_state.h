@@ -63,7 +63,9 @@ struct zkl_queued_notice {
 };
 
 struct zkl_notifier {
-    struct zkl_worker *worker;
+    struct zkl_worker *worker; /* NULL: the owner dispatches */
+    int fd;                    /* readable when he has something to dispatch; -1: there is a worker */
+    bool is_open;              /* started, and not stopped */
     struct zkl_queued_notice *first;
     struct zkl_queued_notice **last;
     int line_count;          /* log lines queued */
@@ -174,7 +176,7 @@ void zkl_room_clear(zklock_session *session);
 bool zkl_room_is_crowded(const zklock_session *session);
 
 /* notifier.c */
-zklock_status zkl_notifier_start(zklock_session *session);
+zklock_status zkl_notifier_start(zklock_session *session, bool by_dispatch);
 /* Lets what is queued run, for as long as it takes, and ends the thread. @locks none may be held */
 void zkl_notifier_stop(zklock_session *session);
 

@@ -12,10 +12,12 @@ import sys
 # A new name here needs a look into its manual: it neither allocates, nor makes a descriptor or a thread.
 HARMLESS = """
     abort atoi clock_gettime close closedir connect dirfd explicit_bzero fcntl freeaddrinfo fstat gai_strerror geteuid gethostname getpeername
-    getpid getrandom getsockopt gmtime_r inet_pton poll program_invocation_short_name qsort bsearch read readdir snprintf
-    sprintf strftime strtol strerror_r timerfd_settime vsnprintf write sigfillset
+    fsync getpid getrandom getsockopt gmtime_r inet_pton nanosleep poll pread
+    pwrite program_invocation_short_name qsort bsearch read readdir snprintf
+    sprintf strftime strtol strtoull strerror_r timerfd_settime vsnprintf write sigfillset
     pthread_attr_destroy pthread_attr_setdetachstate pthread_attr_setstacksize pthread_cond_broadcast
-    pthread_cond_destroy pthread_detach pthread_equal pthread_join pthread_mutex_destroy pthread_mutex_lock
+    pthread_cond_destroy pthread_cond_signal pthread_cond_timedwait pthread_condattr_destroy pthread_condattr_init
+    pthread_condattr_setclock pthread_detach pthread_equal pthread_join pthread_mutex_destroy pthread_mutex_lock
     pthread_mutex_unlock pthread_self pthread_setname_np pthread_sigmask
     memchr memcpy memmove memrchr memset memcmp strchr strcmp strcpy strcat strcspn strlen strncmp strncpy strnlen strrchr
     strspn strstr

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -107,6 +108,16 @@ static int refuse_descriptor(void)
 {
     errno = EMFILE;
     return -1;
+}
+
+int guarded_open(const char *path, int flags, ...)
+{
+    va_list rest;
+
+    va_start(rest, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    return IS_DUE("open") ? refuse_descriptor() : open(path, flags, mode);
 }
 
 int guarded_eventfd(unsigned count, int flags)

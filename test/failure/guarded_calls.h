@@ -21,6 +21,7 @@ char *guarded_strdup(const char *text);
 char *guarded_strndup(const char *text, size_t size);
 int guarded_asprintf(char **out_text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int guarded_vasprintf(char **out_text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+int guarded_open(const char *path, int flags, ...);
 int guarded_eventfd(unsigned count, int flags);
 int guarded_timerfd_create(int clock, int flags);
 int guarded_socket(int domain, int type, int protocol);

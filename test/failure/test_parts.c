@@ -249,6 +249,25 @@ static void job_runs(void)
     probe_clear(&turns);
 }
 
+static void pass_fence(void)
+{
+    const unsigned tolerated = 1u << ZKLOCK_NO_MEMORY | 1u << ZKLOCK_SYSTEM;
+    zklock_fence *fence = NULL;
+    char file[64];
+
+    snprintf(file, sizeof file, "fence-of-%d", (int)getpid());
+    if (expect(zklock_fence_open(file, &fence), tolerated) &&
+        expect(zklock_fence_admit(fence, 5, -1), tolerated) && zklock_fence_admit(fence, 4, -1) != ZKLOCK_STALE)
+        complain("an older token was let in");
+    zklock_fence_close(fence);
+    unlink(file);
+}
+
+static void fence_is_passed(void)
+{
+    sweep_part(pass_fence);
+}
+
 static const struct suite_test tests[] = {
     SUITE_TEST(server_list_is_parsed),
     SUITE_TEST(server_list_is_checked),
@@ -258,6 +277,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(descriptors_are_listed),
     SUITE_TEST(worker_runs),
     SUITE_TEST(job_runs),
+    SUITE_TEST(fence_is_passed),
     SUITE_END,
 };
 

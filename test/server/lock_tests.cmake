@@ -334,6 +334,14 @@ zklock_test_program(NAME test_lock_permits LABEL server SOURCES test_lock_permit
     wait_ends_when_a_permit_is_free
     what_semaphores_cannot_do_is_refused)
 
+zklock_test_program(NAME test_guard LABEL server SOURCES test_guard.c LIBS zklock_test_lock_stage TESTS
+    holder_writes
+    late_write_of_a_former_holder_fails_at_the_server
+    other_failures_are_told_apart
+    request_to_let_go_does_not_fail_the_write
+    who_does_not_hold_gets_no_check
+    path_is_that_below_the_chroot)
+
 zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS zklock_test_lock_stage TESTS
     queue_of_a_missing_path_is_empty
     queue_shows_holder_and_waiters_in_order

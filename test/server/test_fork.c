@@ -55,6 +55,7 @@ static int call_what_has_a_status(int statuses[CALLS_MAX])
     zklock_queue *queue = NULL;
     zklock *lock = NULL;
     uint64_t token;
+    char path[ZKLOCK_HELD_PATH_SIZE];
     int descriptor;
     int count = 0;
 
@@ -78,6 +79,9 @@ static int call_what_has_a_status(int statuses[CALLS_MAX])
     statuses[count++] = zklock_observe(stage.session, STAGE_PATH, 0, -1, &queue);
     statuses[count++] = zklock_wait_free(stage.session, STAGE_PATH, -1);
     count += call_several(statuses + count);
+    statuses[count++] = zklock_session_fd(stage.session, &descriptor);
+    statuses[count++] = zklock_session_dispatch(stage.session);
+    statuses[count++] = zklock_held_path(holder->lock, path, sizeof(path));
     statuses[count++] = zklock_session_close(stage.session, -1);
     return count;
 }

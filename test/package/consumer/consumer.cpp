@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include <zklock.h>
+#include <zklock.hpp>
 
 int main()
 {
