@@ -213,8 +213,9 @@ private:
     zklock *lock_ = nullptr;
 };
 
-/* Several locks as one, all or nothing; the same concepts. Paths that are free take one round trip, which std::scoped_lock
- * over several locks does not. */
+/* Several locks as one, all or nothing; the same concepts. Paths that are free take one round trip. std::scoped_lock over
+ * several locks takes one round trip for each, and lets go and begins again whenever one is held: of two who do so in
+ * step, with locks in common, neither may get on for long. This one queues. */
 class multi_mutex : public internal::lockable<multi_mutex> {
 public:
     explicit multi_mutex(session &owner)
