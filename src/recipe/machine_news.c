@@ -14,6 +14,7 @@ void zkl_step_on_own_gone(struct step *step)
     case ZKL_SURVEYING:
     case ZKL_WATCHING:
     case ZKL_WAITING:
+        machine->is_verified = false;
         zkl_step_on_own_changed(step);
         break;
     case ZKL_HELD:

@@ -138,6 +138,7 @@ static void on_refused(zklock_session *session)
         zkl_session_log(session, ZKLOCK_LOG_WARNING, "%s", reason);
     zkl_session_tell_members(session, ZKL_LINK_REFUSED);
     zkl_handle_drop(session);
+    session->phase = ZKL_PHASE_DISCONNECTED; /* whoever is told has nobody to ask */
     session->lease.until_ns = 0;
     session->had_lease = false;
     zkl_session_tell_members(session, ZKL_LINK_EXPIRED);
@@ -345,6 +346,7 @@ void zkl_handle_resolve(zklock_session *session, bool with_probe)
 void zkl_handle_renew(zklock_session *session)
 {
     zkl_handle_drop(session);
+    session->phase = ZKL_PHASE_DISCONNECTED; /* whoever is told has nobody to ask */
     session->lease.until_ns = 0;
     session->had_lease = false;
     zkl_session_tell_members(session, ZKL_LINK_EXPIRED);

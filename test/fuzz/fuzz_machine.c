@@ -155,6 +155,8 @@ static void learn(const struct zkl_event *event)
     else if (event->type == ZKL_EV_WATCHED &&
              (event->first == ZKL_ANSWER_NO_NODE || (event->first == ZKL_ANSWER_OK && !event->owner_is_us)))
         life.node = NODE_ABSENT;
+    else if (event->type == ZKL_EV_WATCHED && event->first == ZKL_ANSWER_OK)
+        life.node = NODE_PRESENT;
 }
 
 static bool has_listing(const struct zkl_event *event)

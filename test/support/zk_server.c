@@ -9,7 +9,9 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <glob.h>
 #include <stdio.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -103,8 +105,30 @@ _Noreturn void server_give_up(struct zk_server *server, const char *complaint)
     suite_abandon("the ZooKeeper server at %s %s", server->address, complaint);
 }
 
+/*
+ * A server that is ended just as it begins a log leaves a file without its header, and does not start on it any more:
+ * an EOFException of FileHeader. Nothing was written to such a file yet.
+ */
+static void remove_logs_without_a_header(const struct zk_server *server)
+{
+    enum { HEADER_SIZE = 16 };
+    struct stat status;
+    char pattern[4096];
+    glob_t logs;
+
+    snprintf(pattern, sizeof(pattern), "%s/version-2/log.*", server->data_directory);
+    if (glob(pattern, 0, NULL, &logs) != 0)
+        return;
+    for (size_t i = 0; i < logs.gl_pathc; i++) {
+        if (stat(logs.gl_pathv[i], &status) == 0 && status.st_size < HEADER_SIZE)
+            unlink(logs.gl_pathv[i]);
+    }
+    globfree(&logs);
+}
+
 void server_launch(struct zk_server *server)
 {
+    remove_logs_without_a_header(server);
     if (!jvm_start(&server->jvm, server->directory, server->config_file, server->jvm_flags))
         suite_abandon("cannot start a Java process for ZooKeeper");
 }

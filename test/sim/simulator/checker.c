@@ -278,14 +278,20 @@ void checker_on_gone(void *ctx, struct znode *node)
                      (double)zklock_remaining_ms(contender->lock) / 1e3, node->path);
 }
 
+/* The limit of a semaphore, which is nobody's contender. */
+static bool is_on_limit(const struct watch *watch)
+{
+    return !watch->node->owner && !watch->is_of_children;
+}
+
 void checker_on_watch(void *ctx, struct watch *planted)
 {
     const struct connection *connection = planted->connection;
 
-    if (planted->for_czxid == 0)
+    if (planted->for_czxid == 0 || is_on_limit(planted))
         return;
     for (const struct watch *watch = connection->watches; watch; watch = watch->next_of_connection)
-        if (watch != planted && watch->for_czxid == planted->for_czxid)
+        if (watch != planted && watch->for_czxid == planted->for_czxid && !is_on_limit(watch))
             checker_fail(ctx, PROPERTY_WATCHES, "%s watches %s and %s for one contender", connection->host->name,
                          watch->node->path, planted->node->path);
 }

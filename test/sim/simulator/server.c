@@ -141,7 +141,7 @@ void server_greet(struct connection *connection, struct zk_session *session)
     connection->session = session;
     greeting->session = session;
     greeting->timeout_ns = session ? session->timeout_ns : 0;
-    greeting->message.zxid = connection->server->applied_zxid;
+    /* A greeting tells no zxid: what the client says of its watches behind it is as of what it had seen before. */
     wire_send(connection, TO_CLIENT, &greeting->message);
     if (!session)
         server_drop(connection, false);
