@@ -92,6 +92,7 @@ static void loss_of_the_first_while_the_second_is_awaited_begins_afresh(void)
     char before[OBSERVER_PATH_SIZE];
 
     CU_ASSERT_TRUE_FATAL(observer_wait_count(stage_observer, LOCK, 2, PATIENCE_MS));
+    CU_ASSERT_TRUE_FATAL(observer_wait_count(stage_observer, OTHER, 1, PATIENCE_MS));
     observer_front(stage_observer, OTHER, before);
     delete_front(OTHER);
     CU_ASSERT_TRUE(observer_wait_front_other_than(stage_observer, OTHER, before, PATIENCE_MS));
