@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/options.h"
+#include "lock/cohort.h"
 #include "lock/multi.h"
 #include "lock/payload.h"
 #include "lock/permit.h"
@@ -27,6 +28,8 @@ static void wake_waiters(zklock *lock)
     pthread_cond_broadcast(&lock->changed);
     if (lock->multi)
         zkl_multi_on_event(lock->multi);
+    if (lock->cohort)
+        zkl_cohort_on_event(lock->cohort);
 }
 
 static void wake_owner(zklock *lock)

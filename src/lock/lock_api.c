@@ -123,7 +123,7 @@ int64_t zkl_lock_limit(zklock_session *session, int64_t timeout_ms)
 /* @locks expects the session's mutex */
 static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
 {
-    if (lock->multi)
+    if (zkl_lock_has_master(lock))
         return ZKLOCK_BAD_ARGUMENT;
     return zkl_lock_start(lock, zkl_lock_limit(lock->session, timeout_ms), is_try || timeout_ms == 0);
 }
@@ -194,8 +194,8 @@ zklock_status zklock_cancel(zklock *lock)
 
     if (status != ZKLOCK_OK)
         return status;
-    if (!lock->attempt || lock->multi)
-        return zkl_lock_leave(lock, lock->multi ? ZKLOCK_BAD_ARGUMENT : ZKLOCK_NOT_HELD);
+    if (!lock->attempt || zkl_lock_has_master(lock))
+        return zkl_lock_leave(lock, zkl_lock_has_master(lock) ? ZKLOCK_BAD_ARGUMENT : ZKLOCK_NOT_HELD);
     if (lock->attempt->result == ZKLOCK_PENDING)
         zkl_attempt_give_up(lock->attempt, ZKL_OUTCOME_CANCELLED);
     if (lock->attempt->result == ZKLOCK_CANCELLED)
@@ -208,7 +208,7 @@ zklock_status zklock_cancel(zklock *lock)
 /* Begins the release. @locks expects the session's mutex */
 static zklock_status let_go(zklock *lock, int64_t timeout_ms)
 {
-    if (lock->multi)
+    if (zkl_lock_has_master(lock))
         return ZKLOCK_BAD_ARGUMENT;
     return zkl_lock_let_go(lock, zkl_time_after(zkl_session_now(lock->session), timeout_ms));
 }

@@ -24,7 +24,7 @@ zklock_status zklock_downgrade(zklock *lock, int64_t timeout_ms)
 
     if (status != ZKLOCK_OK)
         return status;
-    status = check_downgrade(lock);
+    status = lock->cohort ? ZKLOCK_BAD_ARGUMENT : check_downgrade(lock);
     if (status != ZKLOCK_OK)
         return zkl_lock_leave(lock, status == ZKLOCK_ALREADY ? ZKLOCK_OK : status);
     struct zkl_attempt *attempt = lock->attempt;

@@ -35,6 +35,7 @@ struct zklock {
 
     zklock_multi *multi;     /* whose part it is; NULL: its own master */
     bool is_in_multi_flight; /* `attempt` is the one that its multi takes it by */
+    struct zklock_cohort *cohort; /* whose contender it is; NULL: none */
 };
 
 /* What every acquire may have to tell: its end, a loss, and that its contender is gone. */
@@ -46,6 +47,12 @@ zklock_status zkl_lock_enter(zklock *lock);
 zklock_status zkl_lock_enter_blocking(zklock *lock);
 /* Returns `status`. @locks gives the session's mutex up */
 zklock_status zkl_lock_leave(zklock *lock, zklock_status status);
+
+/* Whether others take it: its own calls to acquire and let go are not for use. */
+static inline bool zkl_lock_has_master(const zklock *lock)
+{
+    return lock->multi || lock->cohort;
+}
 
 /* Begins an acquire that ends at `limit_ns`, unless something speaks against it. @locks expects the session's mutex */
 zklock_status zkl_lock_start(zklock *lock, int64_t limit_ns, bool is_try);

@@ -4,7 +4,7 @@
 usage: symbols.py pure OBJECT...            the recipe's objects: need only memory and string functions, and keep
                                             no state of their own
        symbols.py pure-self-test COMPILER   compile impure sources and see that each is reported
-       symbols.py exported LIBRARY HEADER   the shared library exports the header's functions, each documented
+       symbols.py exported LIBRARY HEADER...  the shared library exports the headers' functions, each documented
        symbols.py exported-self-test        see that an undocumented declaration is reported
 """
 import os
@@ -96,9 +96,11 @@ def declared(text):
     return {match[1]: text[:match.start()].rstrip(" ").endswith("*/\n") for match in DECLARATION.finditer(text)}
 
 
-def check_exported(library, header):
-    with open(header, encoding="utf-8") as stream:
-        functions = declared(stream.read())
+def check_exported(library, headers):
+    functions = {}
+    for header in headers:
+        with open(header, encoding="utf-8") as stream:
+            functions.update(declared(stream.read()))
     lines = run("nm", "--dynamic", "--defined-only", library).splitlines()
     # An absolute symbol is the name of a version.
     exported = {line.split()[-1].split("@")[0] for line in lines if line.split()[-2] != "A"}
@@ -123,8 +125,8 @@ def main(arguments):
         return check_pure(rest)
     if what == "pure-self-test" and len(rest) == 1:
         return pure_self_test(rest[0])
-    if what == "exported" and len(rest) == 2:
-        return check_exported(*rest)
+    if what == "exported" and len(rest) >= 2:
+        return check_exported(rest[0], rest[1:])
     if what == "exported-self-test":
         return exported_self_test()
     print(__doc__, file=sys.stderr)

@@ -342,6 +342,23 @@ zklock_test_program(NAME test_guard LABEL server SOURCES test_guard.c LIBS zkloc
     who_does_not_hold_gets_no_check
     path_is_that_below_the_chroot)
 
+zklock_test_program(NAME test_cohort LABEL server SOURCES test_cohort.c LIBS zklock_test_lock_stage TESTS
+    hand_over_within_the_process_asks_nothing
+    token_is_that_of_the_grant_and_rises_with_the_next
+    another_process_has_its_turn_after_the_passes
+    nothing_is_handed_on_after_the_time
+    threads_of_two_processes_exclude_each_other
+    limit_is_each_threads_own
+    loss_is_told_and_the_next_one_queues_anew
+    removed_contender_ends_the_wait_of_all
+    closed_session_ends_the_waits
+    owner_is_a_thread
+    its_lock_is_there_to_look_at
+    bad_arguments_are_refused)
+
+zklock_test_program(NAME test_cohort_rate LABEL server SOURCES test_cohort_rate.c LIBS zklock_test_lock_stage TESTS
+    hand_over_is_twenty_times_as_fast_as_through_zookeeper)
+
 zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS zklock_test_lock_stage TESTS
     queue_of_a_missing_path_is_empty
     queue_shows_holder_and_waiters_in_order

@@ -3,6 +3,7 @@
 
 #include "support/eventually.h"
 #include "support/suite.h"
+#include "zklock_cohort.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ enum { CALLS_MAX = 48, CHILD_LIMIT_S = 10 };
 static struct contender *holder;
 static struct contender *waiter;
 static zklock_multi *multi;
+static zklock_cohort *cohort;
 
 static void start(void)
 {
@@ -26,6 +28,22 @@ static void start(void)
     CU_ASSERT_EQUAL_FATAL(zklock_multi_new(stage.session, &multi), ZKLOCK_OK);
     CU_ASSERT_EQUAL_FATAL(zklock_multi_add(multi, STAGE_PATH "/part", NULL), ZKLOCK_OK);
     CU_ASSERT_EQUAL_FATAL(zklock_multi_acquire(multi, STAGE_LIMIT_MS), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(zklock_cohort_new(stage.session, STAGE_PATH "/threads", NULL, NULL, &cohort), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(zklock_cohort_acquire(cohort, STAGE_LIMIT_MS), ZKLOCK_OK);
+}
+
+static int call_cohort(int *statuses)
+{
+    zklock_cohort *another = NULL;
+    uint64_t token;
+    int count = 0;
+
+    statuses[count++] = zklock_cohort_new(stage.session, STAGE_PATH, NULL, NULL, &another);
+    statuses[count++] = zklock_cohort_try(cohort, -1);
+    statuses[count++] = zklock_cohort_acquire(cohort, -1);
+    statuses[count++] = zklock_cohort_release(cohort);
+    statuses[count++] = zklock_cohort_token(cohort, &token);
+    return count;
 }
 
 static int call_several(int *statuses)
@@ -82,6 +100,7 @@ static int call_what_has_a_status(int statuses[CALLS_MAX])
     statuses[count++] = zklock_session_fd(stage.session, &descriptor);
     statuses[count++] = zklock_session_dispatch(stage.session);
     statuses[count++] = zklock_held_path(holder->lock, path, sizeof(path));
+    count += call_cohort(statuses + count);
     statuses[count++] = zklock_session_close(stage.session, -1);
     return count;
 }
@@ -105,6 +124,9 @@ static bool calls_without_status_say_nothing(void)
     zklock_multi_detail(multi, text, sizeof(text));
     zklock_multi_fd_clear(multi);
     zklock_multi_free(multi);
+    is_silent = is_silent && !zklock_cohort_is_held(cohort) && zklock_cohort_remaining_ms(cohort) == 0 &&
+                !zklock_cohort_lock(cohort);
+    zklock_cohort_free(cohort);
     zklock_fd_clear(waiter->lock);
     zklock_free(waiter->lock);
     zklock_free(holder->lock);
@@ -192,6 +214,7 @@ static void forks_at_any_moment_leave_no_child_stuck(void)
 static void end(void)
 {
     zklock_multi_free(multi);
+    zklock_cohort_free(cohort);
     stage_end();
 }
 
