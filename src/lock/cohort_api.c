@@ -51,7 +51,7 @@ zklock_status zklock_cohort_new(zklock_session *session, const char *path, const
 
 static zklock_status enter(zklock_cohort *cohort)
 {
-    return zkl_lock_enter(cohort ? cohort->lock : NULL);
+    return cohort ? zkl_lock_enter(cohort->lock) : ZKLOCK_BAD_ARGUMENT;
 }
 
 static zklock_status leave(zklock_cohort *cohort, zklock_status status)
@@ -96,7 +96,7 @@ static zklock_status arrive_and_wait(zklock_cohort *cohort, int64_t timeout_ms, 
 
 static zklock_status acquire(zklock_cohort *cohort, int64_t timeout_ms, bool is_try)
 {
-    zklock_status status = zkl_lock_enter_blocking(cohort ? cohort->lock : NULL);
+    zklock_status status = cohort ? zkl_lock_enter_blocking(cohort->lock) : ZKLOCK_BAD_ARGUMENT;
 
     return status == ZKLOCK_OK ? leave(cohort, arrive_and_wait(cohort, timeout_ms, is_try)) : status;
 }

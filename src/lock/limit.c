@@ -52,7 +52,7 @@ int zkl_limit_write(char text[ZKL_LIMIT_SIZE], unsigned permits)
 
 bool zkl_limit_read(const char *data, size_t size, unsigned *out_permits)
 {
-    struct text text = {data, data + size};
+    struct text text = {data, data ? data + size : NULL};
     unsigned permits;
 
     if (!data || !take(&text, "{") || !take(&text, MEMBER) || !take(&text, ":") || !take_number(&text, &permits))
