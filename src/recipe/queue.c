@@ -122,18 +122,26 @@ static bool is_plain(const struct view *view)
     return view->last.kind != ZKL_KIND_WRITE || zkl_kind_is_shared(view->own.kind);
 }
 
+/* Of the own contender alone; the others are to be counted. */
+static struct view view_from_own(const char *const *children, int count, const char *prefix, const int64_t *czxids)
+{
+    struct view view = {.czxids = czxids, .place = {.ahead = -1}};
+
+    view.place.own = find_own(children, count, prefix, czxids);
+    view.place.own_is_present = view.place.own >= 0;
+    if (view.place.own_is_present)
+        view.own = zkl_name_parse(children[view.place.own]);
+    return view;
+}
+
 void zkl_queue_place(const char *const *children, int count, const char *prefix, const int64_t *czxids,
                      struct zkl_place *out_place)
 {
-    struct view view = {.czxids = czxids, .place = {.ahead = -1}};
+    struct view view = view_from_own(children, count, prefix, czxids);
     struct zkl_place *place = &view.place;
     unsigned families = 0;
     bool has_run_out = false;
 
-    place->own = find_own(children, count, prefix, czxids);
-    place->own_is_present = place->own >= 0;
-    if (place->own_is_present)
-        view.own = zkl_name_parse(children[place->own]);
     for (int i = 0; i < count; i++) {
         struct zkl_name name = zkl_name_parse(children[i]);
         if (zkl_queue_family(name) == 0) {
@@ -154,13 +162,9 @@ void zkl_queue_place(const char *const *children, int count, const char *prefix,
 void zkl_queue_place_lease(const char *const *children, int count, const char *prefix, const int64_t *czxids,
                            struct zkl_place *out_place)
 {
-    struct view view = {.czxids = czxids, .place = {.ahead = -1}};
+    struct view view = view_from_own(children, count, prefix, czxids);
     struct zkl_place *place = &view.place;
 
-    place->own = find_own(children, count, prefix, czxids);
-    place->own_is_present = place->own >= 0;
-    if (place->own_is_present)
-        view.own = zkl_name_parse(children[place->own]);
     for (int i = 0; i < count; i++) {
         struct zkl_name name = zkl_name_parse(children[i]);
         if (name.kind != ZKL_KIND_LEASE)
