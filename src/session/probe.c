@@ -55,6 +55,12 @@ static void begin(struct probe *probe, int i)
         settle(probe, i, errno);
 }
 
+/* Whoever was accepted and cut off before this thread looked has such a failure, and can read the end later. */
+static bool is_cut_off(int failure)
+{
+    return failure == ECONNRESET || failure == EPIPE;
+}
+
 static void collect(struct probe *probe)
 {
     for (int i = 0; i < probe->count; i++) {
@@ -64,7 +70,7 @@ static void collect(struct probe *probe)
         if (probe->polled[i].fd < 0 || probe->polled[i].revents == 0)
             continue;
         getsockopt(probe->attempts[i].fd, SOL_SOCKET, SO_ERROR, &failure, &size);
-        settle(probe, i, failure);
+        settle(probe, i, is_cut_off(failure) ? 0 : failure);
     }
 }
 

@@ -223,7 +223,8 @@ static void two_demos_at_once_judge_the_shared_counter(void)
 
 static void demo_without_a_lock_beside_one_with_it_spoils_both(void)
 {
-    struct process *bad = stage_start("demo", "--no-lock", "--rounds", "100", "--think", "5", NULL);
+    /* Long enough to be there still when the other one has got going on a busy machine. */
+    struct process *bad = stage_start("demo", "--no-lock", "--rounds", "60", "--think", "100", NULL);
     struct process *good;
 
     CU_ASSERT_TRUE_FATAL(process_wait_output(bad, "progress", 2 * PATIENCE_MS));

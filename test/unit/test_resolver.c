@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,38 @@ static void probe_says_when_nobody_answers(void)
     close(listener);
 }
 
+/* Accepts one connection and resets it at once, as a server does that has too many. */
+static void *reset_caller(void *listener)
+{
+    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    int fd = accept4(*(int *)listener, NULL, NULL, SOCK_CLOEXEC);
+
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close(fd);
+    return NULL;
+}
+
+/* Whether the reset comes before or after the probe looks at the connection is up to the scheduler: often enough. */
+static void probe_tells_a_reset_connection_from_a_refused_one(void)
+{
+    struct sockaddr_in address;
+    int listener = bind_socket(4, &address);
+    char addresses[64], expected[256], detail[256];
+
+    snprintf(addresses, sizeof(addresses), "127.0.0.1:%d", ntohs(address.sin_port));
+    snprintf(expected, sizeof(expected),
+             "%s: closes connections at once; too many from this host (maxClientCnxns)?", addresses);
+    for (int i = 0; i < 200; i++) {
+        pthread_t resetter;
+
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&resetter, NULL, reset_caller, &listener), 0);
+        zkl_probe_addresses(addresses, 10000, detail, sizeof(detail));
+        pthread_join(resetter, NULL);
+        CU_ASSERT_STRING_EQUAL_FATAL(detail, expected);
+    }
+    close(listener);
+}
+
 static void probe_of_a_bad_list_says_nothing(void)
 {
     char detail[64] = "left over";
@@ -280,6 +313,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(addresses_differ_by_port_and_family),
     SUITE_TEST(probe_names_each_outcome),
     SUITE_TEST(probe_says_when_nobody_answers),
+    SUITE_TEST(probe_tells_a_reset_connection_from_a_refused_one),
     SUITE_TEST(probe_of_a_bad_list_says_nothing),
     SUITE_TEST(probe_leaves_no_descriptor),
     SUITE_TEST(only_new_pipes_that_do_not_block_are_sealed),
