@@ -226,6 +226,7 @@ static void tell_move(struct zkl_attempt *attempt)
 void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event)
 {
     enum zkl_state before = attempt->machine.state;
+    zklock_status result = attempt->result;
 
     event->has_lease = zkl_session_has_lease(attempt->session);
     zkl_attempt_ref(attempt);
@@ -238,7 +239,8 @@ void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event)
         leave(attempt);
     else
         plan_look(attempt);
-    if (attempt->machine.state != before)
+    /* Where a create's fate is unknown, a wait ends and its contender stays what it is. */
+    if (attempt->machine.state != before || attempt->result != result)
         tell_move(attempt);
     if (attempt->permit)
         zkl_permit_review(attempt->permit);

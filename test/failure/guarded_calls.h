@@ -13,6 +13,9 @@
 /* Waiting for a condition runs this instead, without the mutex; NULL: it waits. */
 void guarded_calls_set_waiter(void (*go_on)(void));
 
+/* The library takes the calling thread for this one of some others, 0: for what it is. Returns what it was taken for. */
+int guarded_calls_be_thread(int number);
+
 void *guarded_malloc(size_t size);
 void *guarded_calloc(size_t count, size_t size);
 void *guarded_realloc(void *memory, size_t size);
@@ -31,6 +34,7 @@ int guarded_getnameinfo(const struct sockaddr *address, socklen_t size, char *ho
                         socklen_t port_size, int flags);
 int guarded_getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struct passwd **out_found);
 int guarded_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg);
+pthread_t guarded_pthread_self(void);
 int guarded_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 
 #endif

@@ -24,7 +24,7 @@ struct zkl_store_driver *pocket_driver(void);
 /* A node of somebody else's. Missing parents come with it. */
 void pocket_create(const char *path);
 void pocket_delete(const char *path);
-void pocket_set(const char *path);
+void pocket_set(const char *path, const char *data);
 bool pocket_exists(const char *path);
 /* The children's number, and how many of them belong to a session of the driver's. */
 int pocket_children(const char *parent);

@@ -14,6 +14,7 @@ struct pocket_node {
     int64_t owner; /* 0: not ephemeral */
     int64_t czxid;
     int64_t mzxid;
+    int64_t pzxid; /* of the latest change among its children */
     int32_t version;
     int32_t counter; /* of its next sequential child */
 };
@@ -25,6 +26,7 @@ struct pocket_sent {
     char *path;
     char *data;
     int data_size;
+    char *replacement; /* REPLACE; else NULL */
     bool with_watch;
     char **paths;
     int path_count;
@@ -37,7 +39,8 @@ struct pocket_sent {
 struct pocket_watch {
     struct pocket_watch *next;
     char *path;
-    int64_t mzxid; /* of the node when it was planted; 0: there was none */
+    bool is_of_children;
+    int64_t zxid; /* mzxid of the node when it was planted, or pzxid; 0: there was none */
 };
 
 struct zkl_store {
@@ -82,9 +85,10 @@ const char **pocket_names(const char *parent, int *out_count);
 struct zkl_stat pocket_stat(const struct pocket_node *node);
 
 /* pocket_watch.c */
-void pocket_plant_watch(struct zkl_store *store, const char *path, int64_t mzxid);
-/* Forgets all of this path, which share one context; whether there was any. */
-bool pocket_take_watches(struct zkl_store *store, const char *path);
+void pocket_plant_watch(struct zkl_store *store, const char *path, const struct pocket_node *node);
+void pocket_plant_child_watch(struct zkl_store *store, const struct pocket_node *node);
+/* Forgets those of this path that such an event uses up, which share one context; whether there was any. */
+bool pocket_take_watches(struct zkl_store *store, const char *path, enum zkl_node_event event);
 void pocket_clear_watches(struct zkl_store *store);
 void pocket_tell_watchers(const char *path, enum zkl_node_event event);
 /* What a client's SetWatches brings after a reconnect. */

@@ -17,6 +17,7 @@ struct pocket_sent *pocket_copy_request(const struct zkl_request *request, zkl_r
     if (request->data_size > 0)
         sent->data = memcpy(malloc((size_t)request->data_size), request->data, (size_t)request->data_size);
     sent->data_size = request->data_size;
+    sent->replacement = request->op == ZKL_OP_REPLACE ? strdup(request->replacement) : NULL;
     sent->with_watch = request->with_watch;
     sent->path_count = request->path_count;
     sent->has_version = request->has_version;
@@ -35,6 +36,7 @@ void pocket_free_sent(struct pocket_sent *sent)
         free(sent->paths[i]);
     free(sent->paths);
     free(sent->path);
+    free(sent->replacement);
     free(sent->data);
     free(sent);
 }
@@ -104,7 +106,7 @@ static enum zkl_code read_node(struct zkl_store *store, const struct pocket_sent
 
     /* A missing node leaves a watch behind "exists" and none behind "get". */
     if (sent->with_watch && (node || sent->op == ZKL_OP_EXISTS))
-        pocket_plant_watch(store, sent->path, node ? node->mzxid : 0);
+        pocket_plant_watch(store, sent->path, node);
     if (!node)
         return ZKL_CODE_NO_NODE;
     reply->stat = pocket_stat(node);
@@ -113,6 +115,26 @@ static enum zkl_code read_node(struct zkl_store *store, const struct pocket_sent
         reply->data_size = node->data_size;
     }
     return ZKL_CODE_OK;
+}
+
+/* The delete first: where that finds nothing, nothing is made. */
+static enum zkl_code replace(struct zkl_store *store, const struct pocket_sent *sent, struct pocket_node *node)
+{
+    if (!node)
+        return ZKL_CODE_NO_NODE;
+    pocket_remove(node);
+    pocket_add(sent->replacement, sent->data, sent->data_size, store->session_id);
+    return ZKL_CODE_OK;
+}
+
+static void list(struct zkl_store *store, const struct pocket_sent *sent, const struct pocket_node *node,
+                 struct zkl_reply *reply)
+{
+    if (!node)
+        return;
+    reply->children = pocket_names(sent->path, &reply->child_count);
+    if (sent->with_watch)
+        pocket_plant_child_watch(store, node);
 }
 
 static enum zkl_code check(const struct pocket_sent *sent, struct zkl_reply *reply)
@@ -148,7 +170,7 @@ static enum zkl_code apply(struct zkl_store *store, const struct pocket_sent *se
     case ZKL_OP_SYNC:
         return ZKL_CODE_OK;
     case ZKL_OP_FORGET_WATCH:
-        pocket_take_watches(store, sent->path);
+        pocket_take_watches(store, sent->path, ZKL_NODE_CHANGED);
         return ZKL_CODE_OK;
     case ZKL_OP_DELETE:
         if (node)
@@ -160,11 +182,10 @@ static enum zkl_code apply(struct zkl_store *store, const struct pocket_sent *se
         if (node)
             reply->stat = pocket_stat(node);
         break;
-    case ZKL_OP_REPLACE: /* no scene asks for it */
-        return ZKL_CODE_REFUSED;
+    case ZKL_OP_REPLACE:
+        return replace(store, sent, node);
     case ZKL_OP_LIST:
-        if (node)
-            reply->children = pocket_names(sent->path, &reply->child_count);
+        list(store, sent, node, reply);
         break;
     }
     return node ? ZKL_CODE_OK : ZKL_CODE_NO_NODE;

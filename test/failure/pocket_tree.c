@@ -48,6 +48,19 @@ bool pocket_has_parent(const char *path)
     return has_parent;
 }
 
+/* Something was made or deleted below it. */
+static void touch_parent(const char *path)
+{
+    char *parent = parent_of(path);
+    struct pocket_node *node = pocket_find(parent);
+
+    if (node) {
+        node->pzxid = zxid;
+        pocket_tell_watchers(parent, ZKL_NODE_CHILDREN);
+    }
+    free(parent);
+}
+
 struct pocket_node *pocket_add(const char *path, const void *data, int data_size, int64_t owner)
 {
     struct pocket_node *node = calloc(1, sizeof *node);
@@ -58,8 +71,10 @@ struct pocket_node *pocket_add(const char *path, const void *data, int data_size
     node->owner = owner;
     node->czxid = ++zxid;
     node->mzxid = zxid;
+    node->pzxid = zxid;
     node->next = nodes;
     nodes = node;
+    touch_parent(path);
     return node;
 }
 
@@ -72,6 +87,7 @@ void pocket_remove(struct pocket_node *node)
     *at = node->next;
     zxid++;
     pocket_tell_watchers(node->path, ZKL_NODE_DELETED);
+    touch_parent(node->path);
     free_node(node);
 }
 
@@ -154,12 +170,12 @@ void pocket_delete(const char *path)
         pocket_remove(node);
 }
 
-void pocket_set(const char *path)
+void pocket_set(const char *path, const char *data)
 {
     struct pocket_node *node = pocket_find(path);
 
     if (node)
-        pocket_change(node, "{}", 2);
+        pocket_change(node, data, (int)strlen(data));
 }
 
 bool pocket_exists(const char *path)

@@ -39,12 +39,17 @@ static void free_watch(struct pocket_watch **at)
     free(watch);
 }
 
-bool pocket_take_watches(struct zkl_store *store, const char *path)
+static bool is_used_up(const struct pocket_watch *watch, enum zkl_node_event event)
+{
+    return event == ZKL_NODE_DELETED || watch->is_of_children == (event == ZKL_NODE_CHILDREN);
+}
+
+bool pocket_take_watches(struct zkl_store *store, const char *path, enum zkl_node_event event)
 {
     bool is_any = false;
 
     for (struct pocket_watch **at = &store->watches; *at;) {
-        if (strcmp((*at)->path, path) != 0) {
+        if (strcmp((*at)->path, path) != 0 || !is_used_up(*at, event)) {
             at = &(*at)->next;
             continue;
         }
@@ -64,29 +69,52 @@ void pocket_clear_watches(struct zkl_store *store)
 void pocket_tell_watchers(const char *path, enum zkl_node_event event)
 {
     for (struct zkl_store *store = pocket.stores; store; store = store->next)
-        if (store->is_connected && pocket_take_watches(store, path))
+        if (store->is_connected && pocket_take_watches(store, path, event))
             send_news(store, path, event);
 }
 
-void pocket_plant_watch(struct zkl_store *store, const char *path, int64_t mzxid)
+static void plant(struct zkl_store *store, const char *path, bool is_of_children, int64_t zxid)
 {
     struct pocket_watch *watch = calloc(1, sizeof *watch);
 
-    *watch = (struct pocket_watch){store->watches, strdup(path), mzxid};
+    *watch = (struct pocket_watch){store->watches, strdup(path), is_of_children, zxid};
     store->watches = watch;
+}
+
+void pocket_plant_watch(struct zkl_store *store, const char *path, const struct pocket_node *node)
+{
+    plant(store, path, false, node ? node->mzxid : 0);
+}
+
+void pocket_plant_child_watch(struct zkl_store *store, const struct pocket_node *node)
+{
+    plant(store, node->path, true, node->pzxid);
+}
+
+static int64_t zxid_of(const struct pocket_watch *watch, const struct pocket_node *node)
+{
+    if (!node)
+        return 0;
+    return watch->is_of_children ? node->pzxid : node->mzxid;
+}
+
+static enum zkl_node_event missed_event(const struct pocket_watch *watch, const struct pocket_node *node)
+{
+    if (!node)
+        return ZKL_NODE_DELETED;
+    return watch->is_of_children ? ZKL_NODE_CHILDREN : ZKL_NODE_CHANGED;
 }
 
 void pocket_catch_up(struct zkl_store *store)
 {
     for (struct pocket_watch **at = &store->watches; *at;) {
         const struct pocket_node *node = pocket_find((*at)->path);
-        int64_t mzxid = node ? node->mzxid : 0;
 
-        if (mzxid == (*at)->mzxid) {
+        if (zxid_of(*at, node) == (*at)->zxid) {
             at = &(*at)->next;
             continue;
         }
-        send_news(store, (*at)->path, node ? ZKL_NODE_CHANGED : ZKL_NODE_DELETED);
+        send_news(store, (*at)->path, missed_event(*at, node));
         free_watch(at);
     }
 }

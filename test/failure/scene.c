@@ -89,28 +89,52 @@ void scene_open_session(void)
     scene_expect("open", open_session(&scene.session), ZKLOCK_OK, SHORTAGE);
 }
 
+void scene_options(zklock_options *options)
+{
+    zklock_options_init(options);
+    options->on_event = on_event;
+    options->mode = scene.plan->mode;
+    options->style = scene.plan->style;
+    options->permits = scene.plan->permits;
+}
+
 void scene_make_lock(void)
 {
     zklock_options options;
 
-    zklock_options_init(&options);
-    options.on_event = on_event;
+    scene_options(&options);
     if (scene.session)
         scene_expect("new", zklock_new(scene.session, SCENE_PATH, &options, &scene.lock), ZKLOCK_OK, SHORTAGE);
 }
 
-/* What a holder must be able to see: its own node before all others, under the number that its token says. */
-static void look_at_own_node(void)
+/* Everywhere that a contender of the library may stand. */
+static int own_contenders(void)
 {
-    char path[1024] = SCENE_PATH "/";
+    static const char *const directories[] = {SCENE_PATH, SCENE_PATH "/locks", SCENE_PATH "/leases", SCENE_SECOND,
+                                              SCENE_THIRD};
+    int count = 0;
+
+    for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
+        count += pocket_own_children(directories[i]);
+    return count;
+}
+
+void scene_look_at_node(zklock *lock, const char *path)
+{
+    char node[1024];
     uint64_t token = 0;
 
-    zklock_contender_name(scene.lock, path + strlen(path), sizeof path - strlen(path));
-    if (zklock_token(scene.lock, &token) != ZKLOCK_OK || token != (uint64_t)pocket_czxid(path))
-        scene_complain("held with token %llu, but %s has %lld", (unsigned long long)token, path,
-                       (long long)pocket_czxid(path));
-    if (pocket_own_children(SCENE_PATH) != 1)
-        scene_complain("held with %d contenders of its own", pocket_own_children(SCENE_PATH));
+    snprintf(node, sizeof node, "%s/", path);
+    zklock_contender_name(lock, node + strlen(node), sizeof node - strlen(node));
+    int64_t czxid = pocket_czxid(node);
+    bool has_token = zklock_token(lock, &token) == ZKLOCK_OK;
+    /* The token of what was downgraded is that of the node which the reader has replaced. */
+    bool is_so = strstr(node, "-__READ__") ? token <= (uint64_t)czxid : token == (uint64_t)czxid;
+    if (!has_token || czxid == 0 || !is_so)
+        scene_complain("held with token %llu, but %s has %lld", (unsigned long long)token, node, (long long)czxid);
+    *strrchr(node, '/') = '\0';
+    if (pocket_own_children(node) != 1)
+        scene_complain("held with %d contenders of its own", pocket_own_children(node));
 }
 
 bool scene_acquire(void)
@@ -156,6 +180,9 @@ static void begin_scene(const struct scene_plan *plan)
     scene = (struct scene){.plan = plan};
     if (!plan->lock_dir_is_missing)
         pocket_create(SCENE_PATH);
+    /* Data would be taken for its limit. */
+    if (plan->mode == ZKLOCK_MODE_SEMAPHORE)
+        pocket_set(SCENE_PATH, "");
     if (plan->act_opens_session)
         return;
     must("open", open_session(&scene.session));
@@ -178,7 +205,7 @@ static void end_lock(void)
         scene_complain("%d acquires, but %d ends were told", scene.started, scene.ended);
     zklock_state state = zklock_state_get(scene.lock, NULL);
     if (state == ZKLOCK_STATE_HELD)
-        look_at_own_node();
+        scene_look_at_node(scene.lock, SCENE_PATH);
     if (state == ZKLOCK_STATE_LOST && scene.lost == 0)
         scene_complain("lost, and nobody was told");
     if (state == ZKLOCK_STATE_HELD && scene.suspended != scene.resumed)
@@ -190,30 +217,54 @@ static void end_lock(void)
 
 static void delete_strangers(void)
 {
-    const char *const names[] = {SCENE_PATH "/stranger-lock-0000000000", SCENE_PATH "/stranger-lock-0000000001",
-                                 SCENE_PATH "/stranger-lock-2147483647"};
+    static const char *const names[] = {
+        SCENE_PATH "/stranger-lock-0000000000",     SCENE_PATH "/stranger-lock-0000000001",
+        SCENE_PATH "/stranger-lock-2147483647",     SCENE_PATH "/stranger-__WRIT__0000000000",
+        SCENE_PATH "/stranger-__READ__0000000000",  SCENE_PATH "/leases/stranger-lease-0000000000",
+        SCENE_PATH "/locks/stranger-lock-0000000000", SCENE_SECOND "/stranger-lock-0000000000",
+    };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         pocket_delete(names[i]);
 }
 
-/* While the first session lives on, for it holds another lock. */
-static void let_another_acquire(void)
+/* Alone, that is: nobody else holds a share or a permit of it. */
+static void take_another(zklock_session *session, const char *path)
 {
-    zklock_session *session = NULL;
+    zklock_options options;
     zklock *lock = NULL;
 
-    must("another session", open_session(&session));
-    must("another lock", zklock_new(session, SCENE_PATH, NULL, &lock));
+    scene_options(&options);
+    if (options.mode == ZKLOCK_MODE_SHARED)
+        options.mode = ZKLOCK_MODE_EXCLUSIVE;
+    /* With one permit, so that nobody else can have one. */
+    if (options.mode == ZKLOCK_MODE_SEMAPHORE)
+        must("another limit", zklock_permits_write(session, path, 1, OTHER_LIMIT_MS));
+    options.permits = 0;
+    options.on_event = NULL;
+    must("another lock", zklock_new(session, path, &options, &lock));
     must("another acquire", zklock_acquire(lock, OTHER_LIMIT_MS));
     world_pass(SETTLE_MS);
     if (!zklock_is_held(lock))
         scene_complain("another lost what it held");
     must("another release", zklock_release(lock, SCENE_LIMIT_MS));
     zklock_free(lock);
+}
+
+/* While the first session lives on, for it holds another lock. */
+static void let_another_acquire(void)
+{
+    zklock_session *session = NULL;
+
+    must("another session", open_session(&session));
+    take_another(session, SCENE_PATH);
+    if (scene.plan->has_several_paths) {
+        take_another(session, SCENE_SECOND);
+        take_another(session, SCENE_THIRD);
+    }
     must("another close", zklock_session_close(session, SCENE_LIMIT_MS));
-    if (pocket_own_children(SCENE_PATH) != 0)
-        scene_complain("%d contenders are left while the session lives", pocket_own_children(SCENE_PATH));
+    if (own_contenders() != 0)
+        scene_complain("%d contenders are left while the session lives", own_contenders());
 }
 
 static void close_session(void)
@@ -231,7 +282,7 @@ static void look_for_remains(void)
     if (world_workers() > 0 || world_jobs() > 0 || pocket_stores() > 0)
         scene_complain("left: %d threads, %d jobs, %d handles", world_workers(), world_jobs(), pocket_stores());
     world_pass(SETTLE_MS);
-    if (pocket_own_children(SCENE_PATH) + pocket_own_children(KEPT_PATH) > 0)
+    if (own_contenders() + pocket_own_children(KEPT_PATH) > 0)
         scene_complain("contenders are left for good");
     pocket_end();
     world_end();
@@ -268,6 +319,8 @@ static void play(const struct scene_plan *plan, long position, long spell, long 
     plan->act();
     scene.is_in_act = false;
     fail_stop();
+    if (plan->end)
+        plan->end();
     end_lock();
     delete_strangers();
     let_another_acquire();
@@ -292,8 +345,10 @@ static long sweep_spells(const struct scene_plan *plan, long spell, long *runs)
 /* What survives one failure may have left itself open to a second one. */
 static void sweep_pairs(const struct scene_plan *plan, long positions, long *runs)
 {
+    long most = plan->most_distance > 0 ? plan->most_distance : positions;
+
     for (long position = 1; position < positions; position++) {
-        for (long distance = 2; distance <= positions && run.complaints < MOST_COMPLAINTS; distance++) {
+        for (long distance = 2; distance <= most && run.complaints < MOST_COMPLAINTS; distance++) {
             play(plan, position, 1, distance);
             ++*runs;
         }

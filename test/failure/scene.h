@@ -11,6 +11,9 @@
 #include "zklock.h"
 
 #define SCENE_PATH "/scene/lock"
+/* Of an act about several locks. */
+#define SCENE_SECOND "/scene/second"
+#define SCENE_THIRD "/scene/third"
 /* Of everything in an act that has one. */
 enum { SCENE_LIMIT_MS = 5000 };
 
@@ -22,6 +25,13 @@ struct scene_plan {
     bool act_opens_session; /* there is none before */
     bool lock_dir_is_missing;
     bool session_ends;      /* so that the lock that is held all the time is lost */
+    zklock_mode mode;       /* of the lock */
+    zklock_style style;
+    unsigned permits;
+    bool has_several_paths;
+    long most_distance; /* of the two failures of a pair; 0: every pair */
+    /* What the act has begun without the lock of scene_make_lock() is ended. Nothing fails any more. May be NULL. */
+    void (*end)(void);
 };
 
 struct scene {
@@ -57,6 +67,8 @@ bool scene_expect(const char *what, zklock_status status, zklock_status wanted, 
 /* ---- pieces of acts. They do nothing when what they need could not be made. */
 
 void scene_open_session(void);
+/* Of the lock, and of whatever the act makes itself. */
+void scene_options(zklock_options *options);
 void scene_make_lock(void);
 /* Waits for the lock; whether it is held now. */
 bool scene_acquire(void);
@@ -65,5 +77,7 @@ bool scene_begin(void);
 /* The end of what was begun. */
 void scene_await(zklock_status wanted, unsigned tolerated);
 void scene_release(void);
+/* A holder must be able to see its own node, under the number that its token says. */
+void scene_look_at_node(zklock *lock, const char *path);
 
 #endif

@@ -141,7 +141,7 @@ static void waiter_deeper_in_the_queue_is_woken(void)
 static void stranger_changes(void *unused)
 {
     (void)unused;
-    pocket_set(STRANGER);
+    pocket_set(STRANGER, "{}");
 }
 
 static void wait_for_a_stranger_that_changes(void)
