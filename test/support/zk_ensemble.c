@@ -52,7 +52,7 @@ static int port_of(const struct fault_proxy *cable, const struct port *port)
 /* The members as this one of them reaches the others. */
 static void describe_members(const struct zk_ensemble *ensemble, int viewer, char *out_config, size_t size)
 {
-    int length = snprintf(out_config, size, "initLimit=60\nsyncLimit=%d\n",
+    int length = snprintf(out_config, size, "initLimit=20\nsyncLimit=%d\n",
                           ensemble->quorum_cables[0][1] ? 8 : 4);
 
     for (int i = 0; i < ZK_ENSEMBLE_SIZE; i++) {

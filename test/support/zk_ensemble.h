@@ -12,7 +12,7 @@ enum { ZK_ENSEMBLE_SIZE = 3 };
 
 struct zk_ensemble;
 
-/* Returns when all three serve. options may be NULL; syncLimit is 4 ticks and initLimit 60. */
+/* Returns when all three serve. options may be NULL; syncLimit is 4 ticks and initLimit 20. */
 struct zk_ensemble *zk_ensemble_start(const struct zk_server_options *options);
 /* The same with a cable of its own from each server to each other one, which the functions below cut in one direction
  * or both: what is sent is swallowed, no connection is closed. Who leads is talked over partly beside the cables, so
