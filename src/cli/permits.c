@@ -14,6 +14,7 @@ static const char help[] =
     "  -S, --servers HOST[:PORT],...[/CHROOT]  or ZKLOCK_SERVERS; or localhost:2181\n"
     "  -T, --session-timeout SECS  default 10  --connect-timeout SECS  default as -T\n"
     "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
+    "      --tls CA[,CERT,KEY]     encrypt, if the client library can; or ZKLOCK_TLS\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "Exit status: 0 printed, or set; 1 no limit is set; 64 usage; 69 no server; 70\n"
     "other data are at PATH; 77 denied.\n";

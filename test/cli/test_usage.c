@@ -194,6 +194,7 @@ static void help_fits_a_screen(void)
     expect_help("verify");
     expect_help("revoke");
     expect_help("break");
+    expect_help("permits");
     expect_help("doctor");
     expect_help("server");
     expect_help("demo");

@@ -32,7 +32,7 @@ _zklock()
     --stop-signal|--revoke-signal)
         mapfile -t COMPREPLY < <(compgen -W "TERM INT HUP QUIT USR1 USR2 KILL" -- "$cur"); return ;;
     --acl) mapfile -t COMPREPLY < <(compgen -W "open creator creator-read" -- "$cur"); return ;;
-    --auth-file | --tls) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    --auth-file|--tls) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
     --dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     esac
     case $subcommand in
@@ -44,7 +44,8 @@ _zklock()
     list|doctor) own="--json" ;;
     wait) own="--wait" ;;
     break) own="--contender" ;;
-    server) own="--port --dir"; common="--quiet --help --version" ;;
+    server) own="--port --dir --tick-time"; common="--quiet --help --version" ;;
+    demo) own="--workers --rounds --think --no-lock --counter" ;;
     *) own="" ;;
     esac
     case $cur in
