@@ -336,6 +336,7 @@ typedef enum zklock_loss {
     ZKLOCK_LOSS_LEASE = 2,   /* the lease ran out without an answer from the servers */
     ZKLOCK_LOSS_REMOVED = 3, /* somebody deleted the contender */
     ZKLOCK_LOSS_CLOSED = 4,  /* the session was closed */
+    ZKLOCK_LOSS_HOLD_LIMIT = 5, /* it was held for as long as `hold_limit_ms` allows */
 } zklock_loss;
 
 /* Static text of a loss's reason; never NULL. Does not block; any thread. */
@@ -403,6 +404,9 @@ typedef struct zklock_options {
     unsigned permits;          /* of ZKLOCK_MODE_SEMAPHORE: how many may hold together. Where the path has no limit yet,
                                   this is set; where it has another one, the acquire ends with ZKLOCK_OTHER_PERMITS.
                                   0 (default): as many as the path says, which has to say something */
+    int64_t hold_limit_ms;     /* the lock is held for at most so long: then it is LOST, by ZKLOCK_LOSS_HOLD_LIMIT, and its
+                                  contender is deleted at once, whether or not the owner has released. Counts from the
+                                  grant; in a multi from that of the last one. 0 (default) or negative: no limit */
 } zklock_options;
 
 /* Fills in the defaults, `size` bytes of them: the caller's sizeof(zklock_options), whatever the library's is. Does not

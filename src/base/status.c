@@ -58,6 +58,8 @@ const char *zklock_loss_text(zklock_loss loss)
         return "somebody deleted the contender";
     case ZKLOCK_LOSS_CLOSED:
         return "the session was closed";
+    case ZKLOCK_LOSS_HOLD_LIMIT:
+        return "it was held for as long as its hold limit allows";
     }
     return "unknown reason";
 }

@@ -19,6 +19,7 @@ struct exec {
     int64_t grace_ms;           /* between stop signal and KILL */
     int64_t reserve_ms;         /* what is left of the lease when KILL goes out */
     zklock_status failure;      /* of the acquire; ZKLOCK_OK: none, or none of the lock's */
+    int64_t hold_ends_ms;       /* --hold-limit, on clock_boottime_ms(); INT64_MAX: none, or not held yet */
     int64_t deadline_ms;        /* of the acquire, on clock_boottime_ms(); INT64_MAX: none */
 };
 
@@ -36,7 +37,12 @@ enum { EXEC_GOES_ON = -1 };
  * said why. */
 int exec_acquire(struct exec *exec);
 
-/* Whether the lease has so little left that the command has to be stopped now. */
+/* For how long the command may go on if the servers fall silent now: by the lease, and by --hold-limit. The contender
+ * outlives that, until the job is gone. */
+int64_t exec_remaining_ms(const struct exec *exec);
+/* Whether --hold-limit is what ends first. */
+bool exec_is_at_hold_limit(const struct exec *exec);
+/* Whether so little is left that the command has to be stopped now. */
 bool exec_lease_is_short(const struct exec *exec);
 
 /* Tells the keeper how long the lease runs now, if there is one to tell. Returns in how many milliseconds again: so often

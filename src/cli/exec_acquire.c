@@ -17,7 +17,6 @@ enum {
     CONNECT_SLICE_MS = 50,  /* how long a signal may go unseen while connecting */
     HOLDER_LIMIT_MS = 400,
     CLEAN_UP_MS = 700,
-    RESERVE_MS = 250,
 };
 
 zklock *exec_current_lock(const struct exec *exec)
@@ -98,11 +97,10 @@ static int settle_times(struct exec *exec)
     if (zklock_session_info_get(exec->session, &info) != ZKLOCK_OK)
         return EXIT_INTERNAL;
     exec->session_timeout_ms = info.session_timeout_ms;
-    exec->reserve_ms =
-        exec->session_timeout_ms / 16 < RESERVE_MS ? exec->session_timeout_ms / 16 : RESERVE_MS;
-    exec->grace_ms = exec->options->grace_ms >= 0 ? exec->options->grace_ms : exec->session_timeout_ms / 5;
+    exec->reserve_ms = exec_options_reserve_ms(exec->session_timeout_ms);
+    exec->grace_ms = exec_options_grace_ms(exec->options, exec->session_timeout_ms);
     if (exec->grace_ms <= exec_options_most_grace_ms(exec->session_timeout_ms))
-        return 0;
+        return exec_options_check_hold_limit(exec->options, exec->session_timeout_ms) ? 0 : EXIT_USAGE;
     number_print_seconds(exec_options_most_grace_ms(exec->session_timeout_ms), most, sizeof(most));
     number_print_seconds(exec->session_timeout_ms, granted, sizeof(granted));
     message_usage(
@@ -229,9 +227,22 @@ static int await_result(struct exec *exec, zklock_status *out_status)
     }
 }
 
+int64_t exec_remaining_ms(const struct exec *exec)
+{
+    int64_t lease_ms = zklock_multi_remaining_ms(exec->hold.multi);
+    int64_t hold_ms = clock_left_ms(exec->hold_ends_ms);
+
+    return lease_ms < hold_ms ? lease_ms : hold_ms;
+}
+
+bool exec_is_at_hold_limit(const struct exec *exec)
+{
+    return zklock_multi_remaining_ms(exec->hold.multi) > exec_remaining_ms(exec);
+}
+
 bool exec_lease_is_short(const struct exec *exec)
 {
-    return zklock_multi_remaining_ms(exec->hold.multi) <= exec->grace_ms + exec->reserve_ms;
+    return exec_remaining_ms(exec) <= exec->grace_ms + exec->reserve_ms;
 }
 
 /* A grant may come at the end of a lease. Waits for the next heartbeat, which lengthens it; false: it was
@@ -264,7 +275,13 @@ static int acquire_once(struct exec *exec, bool *out_is_held)
     progress_end();
     if (exit_status != EXEC_GOES_ON)
         return exit_status;
-    return status == ZKLOCK_OK ? await_lease(exec, out_is_held) : fail(exec, status);
+    if (status != ZKLOCK_OK)
+        return fail(exec, status);
+    int64_t granted_ms = clock_boottime_ms();
+    exit_status = await_lease(exec, out_is_held);
+    if (exec->options->hold_limit_ms > 0)
+        exec->hold_ends_ms = granted_ms + exec->options->hold_limit_ms;
+    return exit_status;
 }
 
 int exec_acquire(struct exec *exec)
@@ -272,6 +289,7 @@ int exec_acquire(struct exec *exec)
     bool is_held = false;
     int exit_status;
 
+    exec->hold_ends_ms = INT64_MAX;
     exec->deadline_ms = exec->options->wait_ms < 0 ? INT64_MAX : clock_boottime_ms() + exec->options->wait_ms;
     exit_status = connect_session(exec);
     if (!exit_status)

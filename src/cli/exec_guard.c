@@ -41,7 +41,7 @@ static void start_stopping(struct guard *guard, int64_t grace_ms)
 static int64_t grace_inside_lease(const struct guard *guard)
 {
     const struct exec *exec = guard->exec;
-    int64_t spare_ms = zklock_multi_remaining_ms(exec->hold.multi) - exec->reserve_ms;
+    int64_t spare_ms = exec_remaining_ms(exec) - exec->reserve_ms;
     zklock_loss loss = ZKLOCK_LOSS_NONE;
 
     if (zklock_multi_state_get(exec->hold.multi, &loss) == ZKLOCK_STATE_LOST && loss == ZKLOCK_LOSS_REMOVED)
@@ -55,11 +55,14 @@ static void lose(struct guard *guard)
     const char *path = guard->exec->options->path;
     zklock_loss loss = ZKLOCK_LOSS_NONE;
     bool is_lost = zklock_multi_state_get(guard->exec->hold.multi, &loss) == ZKLOCK_STATE_LOST;
+    bool is_at_limit = exec_is_at_hold_limit(guard->exec);
 
     guard->was_lost = true;
     start_stopping(guard, grace_inside_lease(guard));
     if (is_lost)
         message_error("%s: the lock was lost (%s); stopping the command", path, zklock_loss_text(loss));
+    else if (is_at_limit)
+        message_error("%s: was held for as long as --hold-limit allows; stopping the command", path);
     else
         message_error("%s: the servers do not answer and the lease ends soon; stopping the command", path);
 }
@@ -106,7 +109,7 @@ int64_t exec_move_leash(struct exec *exec)
 
     if (!keeper_is_there(&exec->keeper) || exec->options->on_loss == ON_LOSS_WARN)
         return IDLE_MS;
-    keeper_move_leash(&exec->keeper, now_ms + zklock_multi_remaining_ms(exec->hold.multi) - exec->reserve_ms / 2);
+    keeper_move_leash(&exec->keeper, now_ms + exec_remaining_ms(exec) - exec->reserve_ms / 2);
     return exec->session_timeout_ms / LEASH_MOVES;
 }
 
@@ -120,13 +123,13 @@ static int64_t watch_lock(struct guard *guard)
     watch_silence(guard);
     if (exec->options->on_loss == ON_LOSS_WARN) {
         warn_of_loss(guard);
-        next_ms = zklock_multi_remaining_ms(exec->hold.multi);
+        next_ms = exec_remaining_ms(exec);
         next_ms = next_ms > 0 ? next_ms : IDLE_MS;
     } else if (is_lost || exec_lease_is_short(exec)) {
         lose(guard);
         return KILL_TICK_MS;
     } else {
-        next_ms = least(zklock_multi_remaining_ms(exec->hold.multi) - exec->grace_ms - exec->reserve_ms,
+        next_ms = least(exec_remaining_ms(exec) - exec->grace_ms - exec->reserve_ms,
                         exec_move_leash(exec));
     }
     if (guard->silent_since_ms && !guard->has_warned_of_silence && next_ms > WARN_AFTER_MS)

@@ -8,7 +8,7 @@
 #include "commands.h"
 #include "message.h"
 
-enum { MOST_PATHS = 64 };
+enum { MOST_PATHS = 64, RESERVE_MS = 250 };
 
 static const char help[] =
     "Usage: zklock exec [OPTION]... PATH... -- COMMAND [ARG...]\n"
@@ -23,8 +23,8 @@ static const char help[] =
     "      --stop-signal SIG       default TERM  --on-loss stop|warn  default stop\n"
     "      --revoke-signal SIG     for COMMAND when zklock revoke asks; default: none\n"
     "      --once-per SECS         not if it ran with success so long ago, anywhere\n"
-    "      --min-hold SECS  hold so long  --kill-leftovers  end what COMMAND leaves\n"
-    "      --no-guard              without the keeper process (see below)\n"
+    "      --min-hold SECS  at least so long   --hold-limit SECS  at most; then stop\n"
+    "      --kill-leftovers  end what COMMAND leaves   --no-guard  no keeper (below)\n"
     "      --label TEXT            shown to others; default: COMMAND's name\n"
     "      --style curator|curator-rw|kazoo  --persistent-parent  not a container\n"
     "      --auth-file FILE  with credentials  --acl open|creator|creator-read\n"
@@ -49,8 +49,8 @@ static const char elect_help[] =
     "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
     "      --stop-signal SIG       default TERM\n"
     "      --revoke-signal SIG     for COMMAND when zklock revoke asks; default: none\n"
-    "  --min-hold, --kill-leftovers, --no-guard, --label, --style, --auth-file,\n"
-    "  --acl, --persistent-parent, --lease, --tick-time, --tls: as of zklock exec\n"
+    "  --min-hold, --hold-limit, --kill-leftovers, --no-guard, --label, --style, --acl,\n"
+    "  --auth-file, --persistent-parent, --lease, --tick-time, --tls: as of zklock exec\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "COMMAND finds what zklock exec gives. Exit status: COMMAND's own; else as of\n"
     "zklock exec, but that a loss (79), a contender removed by others and, after the\n"
@@ -79,6 +79,30 @@ static const struct option_choice loss_choices[] = {
 int64_t exec_options_most_grace_ms(int64_t session_timeout_ms)
 {
     return session_timeout_ms * 3 / 10;
+}
+
+int64_t exec_options_grace_ms(const struct exec_options *options, int64_t session_timeout_ms)
+{
+    return options->grace_ms >= 0 ? options->grace_ms : session_timeout_ms / 5;
+}
+
+int64_t exec_options_reserve_ms(int64_t session_timeout_ms)
+{
+    return session_timeout_ms / 16 < RESERVE_MS ? session_timeout_ms / 16 : RESERVE_MS;
+}
+
+bool exec_options_check_hold_limit(const struct exec_options *options, int64_t session_timeout_ms)
+{
+    int64_t stopping_ms = exec_options_grace_ms(options, session_timeout_ms) +
+                          exec_options_reserve_ms(session_timeout_ms);
+    char stopping[32];
+
+    if (options->hold_limit_ms == 0 || options->hold_limit_ms > stopping_ms)
+        return true;
+    number_print_seconds(stopping_ms, stopping, sizeof(stopping));
+    message_usage("%s: option --hold-limit: stopping the command takes %s s of it; give more, or a shorter -k, --kill-after",
+                  options->subcommand, stopping);
+    return false;
 }
 
 /* The command stands behind the first "--": from there on every byte is the command's. */
@@ -122,6 +146,7 @@ static enum options_result read_table(int argc, char **argv, struct exec_options
         {"revoke-signal", 0, OPTION_SIGNAL, &options->revoke_signal, {0, 0}, NULL},
         {"on-loss", 0, OPTION_CHOICE, &options->on_loss, {0, 0}, loss_choices},
         {"min-hold", 0, OPTION_SECONDS, &options->min_hold_ms, OPTIONS_WAIT_RANGE, NULL},
+        {"hold-limit", 0, OPTION_SECONDS, &options->hold_limit_ms, {1, INT64_C(315360000000)}, NULL},
         {"once-per", 0, OPTION_SECONDS, &options->once_per_ms, {1, INT64_C(315360000000)}, NULL},
         {"kill-leftovers", 0, OPTION_FLAG, &options->kills_leftovers, {0, 0}, NULL},
         {"guard", 0, OPTION_FLAG, &options->is_guarded, {0, 0}, NULL},
@@ -150,6 +175,21 @@ static bool check_grace(const struct exec_options *options)
         "command inside the lease; give at most %s, or a longer -T",
         options->subcommand, most);
     return false;
+}
+
+/* What is past its limit must not go on, whoever asks for that. */
+static bool check_hold(const struct exec_options *options)
+{
+    if (options->hold_limit_ms > 0 && options->on_loss == ON_LOSS_WARN) {
+        message_usage("%s: options --hold-limit and --on-loss warn contradict each other; give one of them",
+                      options->subcommand);
+        return false;
+    }
+    if (options->hold_limit_ms > 0 && options->min_hold_ms > options->hold_limit_ms) {
+        message_usage("%s: option --min-hold: more than --hold-limit allows", options->subcommand);
+        return false;
+    }
+    return exec_options_check_hold_limit(options, options->common.session_timeout_ms);
 }
 
 static bool check_label(const struct exec_options *options)
@@ -283,7 +323,7 @@ static bool check(struct exec_options *options, const struct words *words)
         message_usage("exec: options --guard and --no-guard contradict each other; give one of them");
         return false;
     }
-    return check_grace(options) && check_label(options) && check_once(options) && check_election(options) &&
+    return check_grace(options) && check_hold(options) && check_label(options) && check_once(options) && check_election(options) &&
            check_permits(options) &&
            common_options_settle(options->subcommand, &options->common);
 }

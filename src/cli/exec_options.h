@@ -17,6 +17,7 @@ struct exec_options {
     int64_t conflict_exit;
     int64_t grace_ms;      /* negative: by the session timeout */
     int64_t min_hold_ms;
+    int64_t hold_limit_ms; /* 0: none */
     int64_t once_per_ms;   /* 0: always */
     int stop_signal;
     int revoke_signal;     /* 0: none */
@@ -41,5 +42,11 @@ void exec_options_clear(struct exec_options *options);
 
 /* The longest time between stop signal and KILL that leaves room inside the lease. */
 int64_t exec_options_most_grace_ms(int64_t session_timeout_ms);
+/* What follows from the session timeout that was granted, or asked for. */
+int64_t exec_options_grace_ms(const struct exec_options *options, int64_t session_timeout_ms);
+/* What is left for the killing. */
+int64_t exec_options_reserve_ms(int64_t session_timeout_ms);
+/* Says so where --hold-limit leaves the command no time at all. */
+bool exec_options_check_hold_limit(const struct exec_options *options, int64_t session_timeout_ms);
 
 #endif

@@ -58,7 +58,7 @@ static void warn_of_ageing(const struct exec *exec)
 {
     char left[32];
 
-    number_print_seconds(zklock_multi_remaining_ms(exec->hold.multi), left, sizeof(left));
+    number_print_seconds(exec_remaining_ms(exec), left, sizeof(left));
     message_warn(
         "stopped; the session goes on ageing: unless continued within %s s the lock is lost and the command "
         "will be killed",

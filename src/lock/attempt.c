@@ -65,6 +65,8 @@ struct zkl_attempt *zkl_attempt_new(zklock_session *session, zklock *lock, const
     attempt->is_persistent_parent = options->is_persistent_parent;
     attempt->limit_ns = options->limit_ns;
     attempt->room = options->room;
+    attempt->hold_limit_ms = options->hold_limit_ms;
+    attempt->hold_ends_ns = ZKL_NEVER;
     attempt->retry_ns = ZKL_NEVER;
     attempt->look_ns = ZKL_NEVER;
     attempt->started_ns = zkl_session_now(session);
@@ -120,6 +122,8 @@ void zkl_attempt_plan(struct zkl_attempt *attempt)
 
     if (attempt->look_ns < wake_ns)
         wake_ns = attempt->look_ns;
+    if (attempt->machine.state == ZKL_HELD && attempt->hold_ends_ns < wake_ns)
+        wake_ns = attempt->hold_ends_ns;
     zkl_session_wake_member(attempt->session, &attempt->member, wake_ns);
 }
 
@@ -275,7 +279,33 @@ void zkl_attempt_release(struct zkl_attempt *attempt, int64_t limit_ns)
     attempt->limit_has_passed = false;
     if (limit_ns != ZKL_NEVER)
         zkl_attempt_plan(attempt);
+    /* By the clock it is late, whether or not the timer has had its turn. */
+    if (zkl_attempt_is_overdue(attempt))
+        zkl_attempt_tell(attempt, ZKL_EV_HOLD_OVER);
     zkl_attempt_tell(attempt, ZKL_EV_RELEASE);
+}
+
+/* ---------------------------------------------------------------- how long it may be held */
+
+void zkl_attempt_begin_hold(struct zkl_attempt *attempt)
+{
+    attempt->hold_ends_ns = zkl_time_after(zkl_session_now(attempt->session), attempt->hold_limit_ms);
+    if (attempt->hold_ends_ns != ZKL_NEVER)
+        zkl_attempt_plan(attempt);
+}
+
+bool zkl_attempt_is_overdue(const struct zkl_attempt *attempt)
+{
+    return attempt->machine.state == ZKL_HELD && attempt->hold_ends_ns <= zkl_session_now(attempt->session);
+}
+
+int64_t zkl_attempt_remaining(const struct zkl_attempt *attempt)
+{
+    int64_t left_ns = attempt->hold_ends_ns - zkl_session_now(attempt->session);
+
+    if (attempt->machine.state != ZKL_HELD || left_ns <= 0)
+        return 0;
+    return zkl_time_earlier(left_ns, zkl_session_lease_remaining(attempt->session));
 }
 
 bool zkl_attempt_downgrade(struct zkl_attempt *attempt, int64_t limit_ns)

@@ -53,6 +53,8 @@ struct zkl_attempt {
     int64_t retry_ns; /* after a flight that could not be sent */
     int64_t look_ns;  /* at a contender ahead whose events may not come */
     int64_t started_ns;
+    int64_t hold_limit_ms; /* from the grant; negative: for ever */
+    int64_t hold_ends_ns;  /* ZKL_NEVER: it has not begun, or there is no limit */
     bool limit_has_passed;
     zklock_status result;         /* of the acquire; PENDING until it has one */
     zklock_status downgrade_result; /* PENDING until it is certain */
@@ -70,6 +72,7 @@ struct zkl_attempt_options {
     unsigned permits;      /* of it; 0: as many as it has */
     struct zkl_permit *guards;
     int64_t limit_ns;
+    int64_t hold_limit_ms; /* negative: none */
     size_t room; /* reserved already; given back when the attempt leaves */
 };
 
@@ -91,6 +94,12 @@ bool zkl_attempt_is_behind(const struct zkl_attempt *attempt);
 void zkl_attempt_start(struct zkl_attempt *attempt);
 void zkl_attempt_give_up(struct zkl_attempt *attempt, enum zkl_outcome why);
 void zkl_attempt_release(struct zkl_attempt *attempt, int64_t limit_ns);
+/* Held, for its owner: its hold limit counts from now on. */
+void zkl_attempt_begin_hold(struct zkl_attempt *attempt);
+/* Whether it was held for as long as it may be. */
+bool zkl_attempt_is_overdue(const struct zkl_attempt *attempt);
+/* For how long it is held for certain, by the lease and by its hold limit; 0: it is not held. */
+int64_t zkl_attempt_remaining(const struct zkl_attempt *attempt);
 /* For what is held as a WRITE. False: no memory. */
 bool zkl_attempt_downgrade(struct zkl_attempt *attempt, int64_t limit_ns);
 /* Feeds an event, and carries out what the machine answers. The attempt may be gone afterwards: hold a reference. */

@@ -78,7 +78,8 @@ static const char *own_path(struct zkl_member *member)
 {
     const struct zkl_attempt *attempt = (const struct zkl_attempt *)member;
 
-    bool may_go = attempt->machine.state == ZKL_DELETING || zkl_machine_has_two_names(&attempt->machine);
+    bool may_go = attempt->machine.state == ZKL_DELETING || attempt->machine.goes_unreleased ||
+                  zkl_machine_has_two_names(&attempt->machine);
 
     return attempt->machine.node_is_known && !may_go ? attempt->own_path : NULL;
 }
@@ -99,6 +100,8 @@ static void on_time(struct zkl_member *member, int64_t now_ns)
     }
     if (now_ns >= attempt->look_ns)
         zkl_attempt_tell(attempt, ZKL_EV_AHEAD_CHANGED);
+    if (zkl_attempt_is_overdue(attempt))
+        zkl_attempt_tell(attempt, ZKL_EV_HOLD_OVER);
     if (now_ns >= attempt->limit_ns) {
         attempt->limit_ns = ZKL_NEVER;
         attempt->limit_has_passed = true;

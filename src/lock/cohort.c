@@ -87,7 +87,7 @@ static void step(zklock_cohort *cohort, enum zkl_cohort_event_type type, struct 
         .type = type,
         .waiter = waiter,
         .now_ns = zkl_session_now(session_of(cohort)),
-        .has_lease = zkl_session_has_lease(session_of(cohort)),
+        .has_lease = zkl_lock_is_in_time(cohort->lock),
     };
     struct zkl_cohort_actions actions = zkl_cohort_step(&cohort->plan, &event);
 
@@ -116,7 +116,7 @@ void zkl_cohort_arrive(zklock_cohort *cohort, struct zkl_cohort_thread *thread)
 
 zklock_status zkl_cohort_release(zklock_cohort *cohort)
 {
-    bool was_lost = cohort->plan.state == ZKL_COHORT_LOST || !zkl_session_has_lease(session_of(cohort));
+    bool was_lost = cohort->plan.state == ZKL_COHORT_LOST || !zkl_lock_is_in_time(cohort->lock);
 
     step(cohort, ZKL_COHORT_RELEASE, NULL, ZKLOCK_OK);
     return was_lost ? ZKLOCK_LOST : ZKLOCK_OK;

@@ -125,9 +125,7 @@ zklock_status zklock_cohort_release(zklock_cohort *cohort)
 /* Of the calling thread. @locks expects the session's mutex */
 static int64_t remaining_ns(const zklock_cohort *cohort)
 {
-    if (!zkl_cohort_is_owner(cohort) || !zkl_lock_is_granted(cohort->lock))
-        return 0;
-    return zkl_session_lease_remaining(cohort->lock->session);
+    return zkl_cohort_is_owner(cohort) ? zkl_lock_remaining(cohort->lock) : 0;
 }
 
 bool zklock_cohort_is_held(zklock_cohort *cohort)

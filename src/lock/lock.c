@@ -77,6 +77,8 @@ static long long elapsed_ms(const struct zkl_attempt *attempt)
 static void granted(zklock *lock, struct zkl_attempt *attempt)
 {
     lock->token = attempt->token;
+    if (!lock->multi)
+        zkl_attempt_begin_hold(attempt);
     lock->has_token = true;
     lock->is_silent = false;
     zkl_session_log(lock->session, ZKLOCK_LOG_INFO, "%s: held after %lld ms, token %llu", lock->path,
@@ -122,6 +124,8 @@ static zklock_loss loss_of(enum zkl_outcome outcome)
         return ZKLOCK_LOSS_EXPIRED;
     if (outcome == ZKL_OUTCOME_REMOVED)
         return ZKLOCK_LOSS_REMOVED;
+    if (outcome == ZKL_OUTCOME_HOLD_LIMIT)
+        return ZKLOCK_LOSS_HOLD_LIMIT;
     return outcome == ZKL_OUTCOME_CLOSED ? ZKLOCK_LOSS_CLOSED : ZKLOCK_LOSS_LEASE;
 }
 
@@ -248,6 +252,7 @@ static bool fill(zklock *lock, const char *path, const zklock_options *options)
     if (lock->path)
         lock->directory = is_semaphore ? zkl_path_join(lock->path, "leases") : strdup(lock->path);
     lock->permits = options->permits;
+    lock->hold_limit_ms = options->hold_limit_ms > 0 ? options->hold_limit_ms : -1;
     lock->payload = zkl_payload_new(options->label ? options->label : zkl_session_label(lock->session),
                                     zkl_session_user(lock->session),
                                     style_names[options->style],

@@ -1,4 +1,4 @@
-/* The public calls on a lock: acquire, release, look. The blocking ones are thin over the others. */
+/* The public calls on a lock: acquire, release. The blocking ones are thin over the others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +75,7 @@ static struct zkl_attempt *new_attempt(zklock *lock, int64_t limit_ns, bool is_t
         .is_try = is_try,
         .room = room,
         .limit_ns = limit_ns,
+        .hold_limit_ms = lock->hold_limit_ms,
     };
 
     if (lock->on_event && !zkl_notices_reserve(&lock->notices, ZKL_NOTICES_OF_AN_ACQUIRE))
@@ -217,7 +218,7 @@ zklock_status zkl_lock_let_go(zklock *lock, int64_t limit_ns)
 {
     if (!zkl_lock_is_granted(lock) && !zkl_lock_is_lost(lock))
         return ZKLOCK_NOT_HELD;
-    bool was_lost = zkl_lock_is_lost(lock) || !zkl_session_has_lease(lock->session);
+    bool was_lost = zkl_lock_is_lost(lock) || !zkl_lock_is_in_time(lock);
     zkl_attempt_release(lock->attempt, limit_ns);
     return was_lost ? ZKLOCK_LOST : ZKLOCK_OK;
 }
@@ -254,144 +255,4 @@ zklock_status zklock_release_send(zklock *lock)
     zklock_status status = zkl_lock_enter(lock);
 
     return status == ZKLOCK_OK ? zkl_lock_leave(lock, let_go(lock, -1)) : status;
-}
-
-/* ---------------------------------------------------------------- look */
-
-/* Not by zklock_remaining_ms(): its last, broken millisecond would be "no" for a lock whose lease may be prolonged yet. */
-bool zklock_is_held(zklock *lock)
-{
-    if (zkl_lock_enter(lock) != ZKLOCK_OK)
-        return false;
-    bool is_held = zkl_lock_is_granted(lock) && zkl_session_lease_remaining(lock->session) > 0;
-    zkl_session_unlock(lock->session);
-    return is_held;
-}
-
-int64_t zklock_remaining_ms(zklock *lock)
-{
-    int64_t remaining_ns = 0;
-
-    if (zkl_lock_enter(lock) != ZKLOCK_OK)
-        return 0;
-    if (zkl_lock_is_granted(lock))
-        remaining_ns = zkl_session_lease_remaining(lock->session);
-    zkl_session_unlock(lock->session);
-    return remaining_ns / ZKL_NS_PER_MS;
-}
-
-/* @locks expects the session's mutex */
-static zklock_state state_now(zklock *lock)
-{
-    if (!lock->attempt)
-        return ZKLOCK_STATE_IDLE;
-    switch (lock->attempt->machine.state) {
-    case ZKL_NEW:
-    case ZKL_CREATING:
-    case ZKL_PREPARING:
-    case ZKL_FINDING:
-    case ZKL_LISTING:
-    case ZKL_SURVEYING:
-    case ZKL_WATCHING:
-    case ZKL_WAITING:
-        return lock->attempt->result == ZKLOCK_PENDING ? ZKLOCK_STATE_ACQUIRING : ZKLOCK_STATE_RELEASING;
-    case ZKL_HELD:
-        if (!zkl_session_has_lease(lock->session))
-            return ZKLOCK_STATE_LOST;
-        return lock->is_silent ? ZKLOCK_STATE_SUSPENDED : ZKLOCK_STATE_HELD;
-    case ZKL_LOST:
-        return ZKLOCK_STATE_LOST;
-    case ZKL_DELETING:
-        return ZKLOCK_STATE_RELEASING;
-    case ZKL_GONE:
-    case ZKL_STATE_COUNT:
-        break;
-    }
-    return ZKLOCK_STATE_IDLE;
-}
-
-zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss)
-{
-    if (out_loss)
-        *out_loss = ZKLOCK_LOSS_NONE;
-    if (zkl_lock_enter(lock) != ZKLOCK_OK)
-        return ZKLOCK_STATE_IDLE;
-    zklock_state state = state_now(lock);
-    zklock_loss loss = lock->loss;
-    if (state == ZKLOCK_STATE_LOST && loss == ZKLOCK_LOSS_NONE)
-        loss = ZKLOCK_LOSS_LEASE;
-    if (out_loss)
-        *out_loss = loss;
-    zkl_session_unlock(lock->session);
-    return state;
-}
-
-zklock_status zklock_token(zklock *lock, uint64_t *out_token)
-{
-    zklock_status status = out_token ? zkl_lock_enter(lock) : ZKLOCK_BAD_ARGUMENT;
-
-    if (status != ZKLOCK_OK)
-        return status;
-    if (!lock->has_token)
-        return zkl_lock_leave(lock, ZKLOCK_NOT_HELD);
-    *out_token = lock->token;
-    return zkl_lock_leave(lock, ZKLOCK_OK);
-}
-
-unsigned zklock_revocations(zklock *lock)
-{
-    if (zkl_lock_enter(lock) != ZKLOCK_OK)
-        return 0;
-    unsigned revocations = lock->revocations;
-    zkl_session_unlock(lock->session);
-    return revocations;
-}
-
-void zklock_contender_name(zklock *lock, char *buffer, size_t size)
-{
-    if (size > 0)
-        buffer[0] = '\0';
-    if (zkl_lock_enter(lock) != ZKLOCK_OK)
-        return;
-    const struct zkl_attempt *shown = lock->attempt ? zkl_attempt_shown(lock->attempt) : NULL;
-    if (shown && shown->machine.node_is_known)
-        snprintf(buffer, size, "%s", shown->own_path + strlen(lock->path) + 1);
-    zkl_session_unlock(lock->session);
-}
-
-void zklock_detail(zklock *lock, char *buffer, size_t size)
-{
-    if (size > 0)
-        buffer[0] = '\0';
-    if (zkl_lock_enter(lock) != ZKLOCK_OK)
-        return;
-    snprintf(buffer, size, "%s", lock->detail);
-    if (size > 0)
-        zkl_line_tame(buffer);
-    zkl_session_unlock(lock->session);
-}
-
-zklock_status zklock_fd(zklock *lock, int *out_fd)
-{
-    zklock_status status = out_fd ? zkl_lock_enter(lock) : ZKLOCK_BAD_ARGUMENT;
-
-    if (status != ZKLOCK_OK)
-        return status;
-    if (lock->event_fd < 0)
-        lock->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (lock->event_fd < 0)
-        return zkl_lock_leave(lock, ZKLOCK_SYSTEM);
-    *out_fd = lock->event_fd;
-    return zkl_lock_leave(lock, ZKLOCK_OK);
-}
-
-void zklock_fd_clear(zklock *lock)
-{
-    uint64_t count;
-
-    if (zkl_lock_enter(lock) != ZKLOCK_OK)
-        return;
-    if (lock->event_fd >= 0)
-        (void)!read(lock->event_fd, &count, sizeof count);
-    zkl_session_unlock(lock->session);
 }

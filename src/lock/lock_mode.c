@@ -6,7 +6,7 @@
 /* OK: to be done. ALREADY: it is shared. @locks expects the session's mutex */
 static zklock_status check_downgrade(zklock *lock)
 {
-    if (zkl_lock_is_lost(lock) || (zkl_lock_is_granted(lock) && !zkl_session_has_lease(lock->session)))
+    if (zkl_lock_is_lost(lock) || (zkl_lock_is_granted(lock) && !zkl_lock_is_in_time(lock)))
         return ZKLOCK_LOST;
     if (!zkl_lock_is_granted(lock))
         return ZKLOCK_NOT_HELD;

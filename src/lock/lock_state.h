@@ -12,6 +12,7 @@ struct zklock {
     char *path;              /* with the chroot */
     char *directory;         /* of its contenders: the path, or below it */
     unsigned permits;        /* of a semaphore; 0: as many as it has */
+    int64_t hold_limit_ms;   /* negative: none */
     char *payload; /* what its contenders say about their owner */
     zklock_style style;
     zklock_mode mode;
@@ -68,6 +69,18 @@ zklock_status zkl_attempt_release_status(const struct zkl_attempt *attempt, zklo
 static inline bool zkl_lock_is_granted(const zklock *lock)
 {
     return lock->attempt && lock->attempt->machine.state == ZKL_HELD;
+}
+
+/* Whether nothing of the clock speaks against holding: neither the lease nor a hold limit. */
+static inline bool zkl_lock_is_in_time(const zklock *lock)
+{
+    return zkl_session_has_lease(lock->session) && !(lock->attempt && zkl_attempt_is_overdue(lock->attempt));
+}
+
+/* Nanoseconds for which it is held for certain; 0: it is not held. */
+static inline int64_t zkl_lock_remaining(const zklock *lock)
+{
+    return lock->attempt ? zkl_attempt_remaining(lock->attempt) : 0;
 }
 
 static inline bool zkl_lock_is_lost(const zklock *lock)

@@ -52,12 +52,14 @@ const char *zkl_multi_path_of(const zklock *part)
     return *path ? path : "/";
 }
 
-/* Only takes it down: whatever that means for the parts is done in the next turn. */
+/* Only takes it down: whatever that means for the parts is done in the next turn. Hold limits count once all are held. */
 static void record(zklock_multi *multi, zklock_status result, zklock *current)
 {
     multi->result = result;
     multi->current = current;
     multi->detail[0] = '\0';
+    for (int i = 0; result == ZKLOCK_OK && i < multi->count; i++)
+        zkl_attempt_begin_hold(multi->parts[i]->attempt);
     if (result != ZKLOCK_OK && current)
         snprintf(multi->detail, sizeof multi->detail, "%s%s%s", zkl_multi_path_of(current),
                  current->detail[0] ? ": " : "", current->detail);

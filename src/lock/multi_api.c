@@ -287,21 +287,21 @@ zklock_status zklock_multi_release_send(zklock_multi *multi)
 
 /* ---------------------------------------------------------------- look */
 
-/* @locks expects the session's mutex */
-static bool is_granted(const zklock_multi *multi)
+/* For which all are held for certain; 0: one is not. @locks expects the session's mutex */
+static int64_t remaining_ns(const zklock_multi *multi)
 {
-    bool is_granted = multi->result == ZKLOCK_OK;
+    int64_t least_ns = multi->result == ZKLOCK_OK ? ZKL_NEVER : 0;
 
     for (int i = 0; i < multi->count; i++)
-        is_granted = is_granted && zkl_lock_is_granted(multi->parts[i]);
-    return is_granted;
+        least_ns = zkl_time_earlier(least_ns, zkl_lock_remaining(multi->parts[i]));
+    return least_ns;
 }
 
 bool zklock_multi_is_held(zklock_multi *multi)
 {
     if (enter(multi) != ZKLOCK_OK)
         return false;
-    bool is_held = is_granted(multi) && zkl_session_lease_remaining(multi->session) > 0;
+    bool is_held = remaining_ns(multi) > 0;
     zkl_session_unlock(multi->session);
     return is_held;
 }
@@ -310,9 +310,9 @@ int64_t zklock_multi_remaining_ms(zklock_multi *multi)
 {
     if (enter(multi) != ZKLOCK_OK)
         return 0;
-    int64_t remaining_ns = is_granted(multi) ? zkl_session_lease_remaining(multi->session) : 0;
+    int64_t remaining_ms = remaining_ns(multi) / ZKL_NS_PER_MS;
     zkl_session_unlock(multi->session);
-    return remaining_ns / ZKL_NS_PER_MS;
+    return remaining_ms;
 }
 
 /* The worst of all that were granted. @locks none; takes the session's mutex in turn for each */

@@ -20,6 +20,7 @@ zklock_status zkl_outcome_status(enum zkl_outcome outcome)
         return ZKLOCK_REMOVED;
     case ZKL_OUTCOME_EXPIRED:
     case ZKL_OUTCOME_LEASE:
+    case ZKL_OUTCOME_HOLD_LIMIT:
     case ZKL_OUTCOME_LOST:
         return ZKLOCK_LOST;
     case ZKL_OUTCOME_MIXED:

@@ -31,11 +31,12 @@ static enum zkl_ask wish(const struct zkl_machine *machine)
         if (machine->is_downgrading)
             return ZKL_ASK_DOWNGRADE;
         return machine->own_is_watched || machine->is_guard ? ZKL_ASK_NOTHING : ZKL_ASK_WATCH_OWN;
+    case ZKL_LOST:
+        return machine->goes_unreleased && machine->node_is_known ? ZKL_ASK_DELETE : ZKL_ASK_NOTHING;
     case ZKL_DELETING:
         return ZKL_ASK_DELETE;
     case ZKL_NEW:
     case ZKL_WAITING:
-    case ZKL_LOST:
     case ZKL_GONE:
     case ZKL_STATE_COUNT:
         break;
@@ -105,6 +106,7 @@ static void dispatch(struct step *step)
     case ZKL_EV_RELEASE: zkl_step_on_release(step); break;
     case ZKL_EV_DOWNGRADE: zkl_step_on_downgrade(step); break;
     case ZKL_EV_GUARDED: machine->has_guard = true; break;
+    case ZKL_EV_HOLD_OVER: zkl_step_on_hold_over(step); break;
     case ZKL_EV_COUNT: break;
     }
 }

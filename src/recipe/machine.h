@@ -10,6 +10,7 @@
  *                                           ^                              |     |
  *                                           +-- woken, not next in line ---+     |
  *   CREATING waits for GUARDED where the contender is a lease of a semaphore: one at a time may be made.
+ *   LOST by a hold limit deletes its node at once, and stays what it is: the owner has still to release.
  *   HELD as a writer may go on as a reader: the same state, another node, put there in one transaction.
  *        any of these, given up or refused: its end is told at once, the rest is cleaned up --+
  *
@@ -93,6 +94,7 @@ enum zkl_event_type {
     ZKL_EV_RELEASE,
     ZKL_EV_DOWNGRADE,    /* a held contender of kind WRITE shall go on as a reader */
     ZKL_EV_GUARDED,      /* whoever may create now is this one: see is_guarded */
+    ZKL_EV_HOLD_OVER,    /* it was held for as long as its owner allows */
     ZKL_EV_COUNT
 };
 
@@ -106,6 +108,7 @@ enum zkl_outcome {
     ZKL_OUTCOME_REMOVED,   /* the contender was deleted by somebody else */
     ZKL_OUTCOME_EXPIRED,   /* the session was ended by the server */
     ZKL_OUTCOME_LEASE,     /* the lease ran out */
+    ZKL_OUTCOME_HOLD_LIMIT, /* it was held for as long as its owner allows */
     ZKL_OUTCOME_LOST,      /* released, but it had been lost */
     ZKL_OUTCOME_MIXED,
     ZKL_OUTCOME_OTHER_LIMIT, /* of a semaphore: not the one that was asked for */
@@ -158,6 +161,7 @@ struct zkl_machine {
     bool was_granted;
     bool is_released;   /* RELEASE was asked for: its outcome is still to be told */
     bool was_lost;
+    bool goes_unreleased; /* lost by its hold limit: deleted in LOST, without waiting for RELEASE */
     bool node_is_known; /* the own node's name is known, and it is not known to be gone */
     bool is_verified;   /* its owner is this session for certain */
     bool own_is_watched; /* is_verified then, too */

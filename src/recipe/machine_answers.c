@@ -197,11 +197,38 @@ static enum zkl_answer answer_of_both(enum zkl_answer writer, enum zkl_answer re
     return reader;
 }
 
-void zkl_step_on_deleted(struct step *step)
+/* By its hold limit: that its owner has to release is another matter. */
+static void on_deleted_unreleased(struct step *step, enum zkl_answer answer)
 {
     struct zkl_machine *machine = step->machine;
 
-    switch (answer_of_both(step->event->first, step->event->second)) {
+    switch (answer) {
+    case ZKL_ANSWER_OK:
+    case ZKL_ANSWER_NO_NODE:
+        machine->node_is_known = false;
+        machine->is_downgrading = false;
+        machine->downgrade_may_be_done = false;
+        break;
+    case ZKL_ANSWER_UNKNOWN:
+        break;
+    case ZKL_ANSWER_DENIED:
+    case ZKL_ANSWER_REFUSED:
+    case ZKL_ANSWER_NONE: /* the release asks again, and tells */
+        machine->goes_unreleased = false;
+        break;
+    }
+}
+
+void zkl_step_on_deleted(struct step *step)
+{
+    struct zkl_machine *machine = step->machine;
+    enum zkl_answer answer = answer_of_both(step->event->first, step->event->second);
+
+    if (machine->state == ZKL_LOST) {
+        on_deleted_unreleased(step, answer);
+        return;
+    }
+    switch (answer) {
     case ZKL_ANSWER_OK:
         zkl_step_finish(step, ZKL_OUTCOME_OK);
         break;

@@ -227,3 +227,12 @@ void zkl_step_on_downgrade(struct step *step)
     if (step->machine->state == ZKL_HELD && !step->machine->is_downgraded)
         step->machine->is_downgrading = true;
 }
+
+/* Others shall have it, whatever its owner does meanwhile. */
+void zkl_step_on_hold_over(struct step *step)
+{
+    if (step->machine->state != ZKL_HELD)
+        return;
+    step->machine->goes_unreleased = true;
+    zkl_step_lose(step, ZKL_OUTCOME_HOLD_LIMIT);
+}

@@ -43,5 +43,6 @@ void zkl_step_on_lapsed(struct step *step);
 void zkl_step_on_give_up(struct step *step);
 void zkl_step_on_release(struct step *step);
 void zkl_step_on_downgrade(struct step *step);
+void zkl_step_on_hold_over(struct step *step);
 
 #endif

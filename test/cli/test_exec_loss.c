@@ -239,6 +239,47 @@ static void killed_zklock_takes_its_command_along(void)
     CU_ASSERT_TRUE(observer_wait_count(stage_observer, LOCK, 0, PATIENCE_MS));
 }
 
+/* ---------------------------------------------------------------- --hold-limit */
+
+static void command_that_holds_too_long_is_stopped_and_the_next_one_has_its_turn(void)
+{
+    struct process *process = stage_start("exec", "-T", "4", "-k", "0.2", "--hold-limit", "1", LOCK, "--", "sh", "-c",
+                                          "echo held; exec sleep 300", NULL);
+    struct process *next;
+
+    CU_ASSERT_TRUE_FATAL(process_wait_output(process, "held\n", PATIENCE_MS));
+    next = stage_start("exec", LOCK, "--", "true", NULL);
+    CU_ASSERT_EQUAL(stage_end(process), 79);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "held for as long as --hold-limit allows; stopping the command"));
+    CU_ASSERT_EQUAL(stage_end(next), 0);
+}
+
+/* Its contender stays for as long as any process of it lives. */
+static void command_that_ignores_its_hold_limit_is_gone_before_the_next_begins(void)
+{
+    const char *file = stage_file("order");
+    char script[8192];
+    struct process *process;
+    struct process *next;
+
+    snprintf(script, sizeof(script), "trap '' TERM; echo held; while :; do echo first > %s; done", file);
+    process = stage_start("exec", "-T", "4", "-k", "0.2", "--hold-limit", "1", LOCK, "--", "sh", "-c", script, NULL);
+    CU_ASSERT_TRUE_FATAL(process_wait_output(process, "held\n", PATIENCE_MS));
+    snprintf(script, sizeof(script), "echo second > %s", file);
+    next = stage_start("exec", LOCK, "--", "sh", "-c", script, NULL);
+    CU_ASSERT_EQUAL(stage_end(next), 0);
+    CU_ASSERT_EQUAL(stage_end(process), 79);
+    CU_ASSERT_STRING_EQUAL(stage_read(file), "second\n");
+}
+
+static void command_that_ends_within_its_hold_limit_has_its_own_status(void)
+{
+    struct process *process = stage_start("exec", "--hold-limit", "300", LOCK, "--", "sh", "-c", "exit 5", NULL);
+
+    CU_ASSERT_EQUAL(stage_end(process), 5);
+    CU_ASSERT_EQUAL(observer_count(stage_observer, LOCK), 0);
+}
+
 #define ON_STAGE(test) SUITE_TEST_WITH(test, stage_set_up, stage_tear_down)
 
 static const struct suite_test tests[] = {
@@ -256,6 +297,9 @@ static const struct suite_test tests[] = {
     ON_STAGE(release_follows_the_reconnect),
     ON_STAGE(unconfirmed_release_says_how_long_the_lock_may_stay),
     ON_STAGE(killed_zklock_takes_its_command_along),
+    ON_STAGE(command_that_holds_too_long_is_stopped_and_the_next_one_has_its_turn),
+    ON_STAGE(command_that_ignores_its_hold_limit_is_gone_before_the_next_begins),
+    ON_STAGE(command_that_ends_within_its_hold_limit_has_its_own_status),
     SUITE_END
 };
 

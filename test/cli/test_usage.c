@@ -104,6 +104,9 @@ static void bad_choices_name_what_is_right(void)
 static void grace_that_does_not_fit_into_the_lease_is_refused(void)
 {
     EXPECT("option -k, --kill-after: more than 0.3", "exec", "-T", "10", "-k", "3.1", "/l", "--", "true");
+    EXPECT("option --hold-limit: stopping the command takes 2.25 s", "exec", "--hold-limit", "2", "/l", "--", "true");
+    EXPECT("--hold-limit and --on-loss warn contradict", "exec", "--hold-limit", "9", "--on-loss", "warn", "/l", "--", "true");
+    EXPECT("--min-hold: more than --hold-limit", "exec", "--hold-limit", "9", "--min-hold", "10", "/l", "--", "true");
     EXPECT("give at most 0.3,", "exec", "-T", "1", "-k", "1", "/l", "--", "true");
 }
 

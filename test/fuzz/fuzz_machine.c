@@ -271,7 +271,7 @@ static void step(struct input *input)
         ZKL_EV_UNSENT,    ZKL_EV_RETRY,        ZKL_EV_OWN_GONE, ZKL_EV_OWN_CHANGED, ZKL_EV_AHEAD_GONE,
         ZKL_EV_AHEAD_CHANGED, ZKL_EV_CONNECTED, ZKL_EV_DISCONNECTED, ZKL_EV_EXPIRED, ZKL_EV_LEASED,
         ZKL_EV_LAPSED,    ZKL_EV_GIVE_UP,      ZKL_EV_RELEASE,  ZKL_EV_START,
-        ZKL_EV_DOWNGRADE,
+        ZKL_EV_DOWNGRADE, ZKL_EV_HOLD_OVER,
     };
     static const enum zkl_outcome reasons[] = {ZKL_OUTCOME_LIMIT, ZKL_OUTCOME_CANCELLED, ZKL_OUTCOME_CLOSED};
     uint8_t choice = take_byte(input);

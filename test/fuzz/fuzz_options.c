@@ -168,6 +168,8 @@ static void expect_limits(const struct exec_options *options)
     EXPECT(options->conflict_exit >= 0 && options->conflict_exit <= 255);
     EXPECT(options->grace_ms >= -1 && options->grace_ms * 10 <= options->common.session_timeout_ms * 3);
     EXPECT(options->min_hold_ms >= 0 && options->min_hold_ms <= OPTIONS_WAIT_RANGE.most);
+    EXPECT(options->hold_limit_ms == 0 || options->min_hold_ms <= options->hold_limit_ms);
+    EXPECT(options->hold_limit_ms == 0 || options->on_loss == ON_LOSS_STOP);
     EXPECT(options->stop_signal >= 1 && options->stop_signal <= SIGRTMAX);
     EXPECT(options->revoke_signal >= 0 && options->revoke_signal <= SIGRTMAX);
     EXPECT(!options->is_guarded || !options->is_unguarded);
@@ -213,6 +215,8 @@ static void write_out(const struct exec_options *options, struct line *out_line)
     add_seconds(out_line, "wait", options->wait_ms);
     add_seconds(out_line, "kill-after", options->grace_ms);
     add_seconds(out_line, "min-hold", options->min_hold_ms);
+    if (options->hold_limit_ms > 0)
+        add_seconds(out_line, "hold-limit", options->hold_limit_ms);
     add_common(out_line, &options->common);
     if (options->is_nonblocking)
         add(out_line, "--nonblock");
@@ -251,7 +255,7 @@ static void expect_same_in_full(const struct exec_options *options)
     EXPECT(again.wait_ms == options->wait_ms);
     EXPECT(again.conflict_exit == options->conflict_exit);
     EXPECT(again.grace_ms == options->grace_ms);
-    EXPECT(again.min_hold_ms == options->min_hold_ms);
+    EXPECT(again.min_hold_ms == options->min_hold_ms && again.hold_limit_ms == options->hold_limit_ms);
     EXPECT(again.stop_signal == options->stop_signal && again.revoke_signal == options->revoke_signal);
     EXPECT(again.is_guarded == options->is_guarded && again.is_unguarded == options->is_unguarded);
     EXPECT(again.on_loss == options->on_loss && again.style == options->style);

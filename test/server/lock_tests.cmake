@@ -55,6 +55,19 @@ zklock_test_program(NAME test_lock_calls LABEL server SOURCES test_lock_calls.c 
     tokens_rise_even_when_the_parent_is_made_anew
     token_is_the_czxid_of_the_contender)
 
+zklock_test_program(NAME test_lock_hold LABEL server SOURCES test_lock_hold.c LIBS zklock_test_lock_stage TESTS
+    hold_limit_is_a_loss_of_its_own
+    next_one_is_granted_though_the_owner_has_not_released
+    remaining_time_ends_with_the_hold_limit
+    release_in_time_is_no_loss
+    hold_limit_counts_from_the_grant
+    late_release_says_that_the_lock_was_lost
+    hold_limit_ends_each_kind_of_hold
+    hold_limit_ends_a_downgraded_hold
+    holder_that_is_cut_off_meanwhile_deletes_when_it_is_connected
+    several_locks_count_from_the_last_grant
+    thread_of_a_cohort_loses_by_the_hold_limit)
+
 zklock_test_program(NAME test_lock_callbacks LABEL server SOURCES test_lock_callbacks.c LIBS zklock_test_lock_stage TESTS
     events_come_in_the_order_of_what_happened
     failed_acquire_tells_its_end_then_that_nothing_is_left

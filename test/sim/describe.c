@@ -56,6 +56,7 @@ static const char *const step_names[STEP_COUNT] = {
     [STEP_GIVE_UP] = "gives up",
     [STEP_DOWNGRADE] = "downgrades",
     [STEP_CLOSE] = "is closed",
+    [STEP_HOLD_OVER] = "has held for as long as it may",
     [STEP_EXPIRE] = "has its session expired by the server",
     [STEP_CUT] = "is cut off",
     [STEP_FREEZE] = "is left with a server that is cut off",

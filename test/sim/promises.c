@@ -80,6 +80,8 @@ static const char *hear_loss(const struct world *world, struct client *client, e
         return client->lease != LEASE_RUNS ? NULL : "lost by a lease that runs";
     if (why == ZKL_OUTCOME_EXPIRED)
         return client->life != LIFE_ALIVE ? NULL : "lost by a session that lives";
+    if (why == ZKL_OUTCOME_HOLD_LIMIT)
+        return world->hold_limits_left < setting.hold_limits ? NULL : "lost by a limit that was not reached";
     return why == ZKL_OUTCOME_CLOSED && (client->told & DID_CLOSE) ? NULL : "lost for no reason";
 }
 

@@ -54,7 +54,7 @@ static void list_session(struct list *list, const struct world *world, int index
         (!client->machine.has_result || client->machine.state == ZKL_LOST))
         add(list, STEP_EARN_LEASE, index, 0);
     if (client->machine.node_is_known && client->machine.state != ZKL_DELETING && client->link == LINK_UP &&
-        !has_bit(world->alive, client->own))
+        !client->machine.goes_unreleased && !has_bit(world->alive, client->own))
         add(list, STEP_BEAT, index, 0);
 }
 
@@ -101,6 +101,8 @@ static void list_owner(struct list *list, const struct world *world, int index)
     if (world->downgrades_left > 0 && state == ZKL_HELD && client->kind == ZKL_KIND_WRITE &&
         !(client->told & (DID_DOWNGRADE | DID_RELEASE)))
         add(list, STEP_DOWNGRADE, index, 0);
+    if (world->hold_limits_left > 0 && state == ZKL_HELD)
+        add(list, STEP_HOLD_OVER, index, 0);
     if (world->give_ups_left == 0)
         return;
     if (!client->machine.has_result && !(client->told & DID_GIVE_UP)) {
@@ -253,6 +255,10 @@ static void take_of_owner(struct world *world, struct client *client, const stru
         world->downgrades_left--;
         client->told |= DID_DOWNGRADE;
         driver_tell(world, client, ZKL_EV_DOWNGRADE);
+        break;
+    case STEP_HOLD_OVER:
+        world->hold_limits_left--;
+        driver_tell(world, client, ZKL_EV_HOLD_OVER);
         break;
     case STEP_SWEEP:
         driver_sweep(world, client);

@@ -33,6 +33,7 @@ enum step_kind {
     STEP_CLOSE,
     STEP_DOWNGRADE,
     STEP_RAISE,  /* the limit of the semaphore */
+    STEP_HOLD_OVER, /* it has held for as long as it may */
     STEP_EXPIRE, /* free, once the lease is over */
     STEP_CUT,
     STEP_FREEZE,

@@ -19,6 +19,7 @@ void world_init(struct world *world)
     world->downgrades_left = (uint8_t)setting.downgrades;
     world->permits = (uint8_t)setting.permits;
     world->raises_left = (uint8_t)setting.raises;
+    world->hold_limits_left = (uint8_t)setting.hold_limits;
     memset(world->writer_of, NONE, sizeof world->writer_of);
     for (int i = 0; i < setting.clients; i++) {
         struct client *client = &world->clients[i];

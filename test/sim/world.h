@@ -149,6 +149,7 @@ struct world {
     uint8_t downgrades_left;
     uint8_t permits;      /* of a semaphore; 0: it is none */
     uint8_t raises_left;
+    uint8_t hold_limits_left;
     struct client clients[MOST_CLIENTS];
 };
 
@@ -162,6 +163,7 @@ struct setting {
     int tries;           /* this many clients do not wait */
     int readers;         /* this many are shared, the last ones */
     int downgrades;      /* this often a writer goes on as a reader */
+    int hold_limits;     /* this often somebody has held for as long as he may */
     int permits;         /* all are leases of a semaphore with so many, */
     int raises;          /* of which this often there is one more */
     bool is_guarded;     /* and one at a time makes one */

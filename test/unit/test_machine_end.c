@@ -235,6 +235,79 @@ static void contender_that_expired_waits_again_on_the_next_session(void)
     EXPECT_ASK(ZKL_ASK_WATCH_OWN);
 }
 
+/* ---------------------------------------------------------------- the hold limit */
+
+static void go_overdue(void)
+{
+    go_held();
+    tell(ZKL_EV_HOLD_OVER);
+}
+
+static void hold_limit_ends_the_hold_and_deletes_at_once(void)
+{
+    go_overdue();
+    EXPECT_STATE(ZKL_LOST);
+    EXPECT_TOLD(ZKL_NOTICE_LOST, ZKL_OUTCOME_HOLD_LIMIT);
+    EXPECT_ASK(ZKL_ASK_DELETE);
+    answer(ZKL_EV_DELETED, ZKL_ANSWER_OK, ZKL_ANSWER_NONE);
+    EXPECT_STATE(ZKL_LOST);
+    EXPECT_ASK(ZKL_ASK_NOTHING);
+    tell(ZKL_EV_RELEASE);
+    EXPECT_STATE(ZKL_GONE);
+    EXPECT_TOLD(ZKL_NOTICE_RELEASED, ZKL_OUTCOME_LOST);
+}
+
+static void hold_limit_concerns_holders_alone(void)
+{
+    go_waiting();
+    tell(ZKL_EV_HOLD_OVER);
+    EXPECT_STATE(ZKL_WAITING);
+    go_lost();
+    tell(ZKL_EV_HOLD_OVER);
+    EXPECT_TOLD(ZKL_NOTICE_NONE, ZKL_OUTCOME_OK);
+    EXPECT_ASK(ZKL_ASK_NOTHING);
+}
+
+static void hold_limit_deletes_until_it_is_certain(void)
+{
+    go_held();
+    tell(ZKL_EV_DISCONNECTED);
+    tell(ZKL_EV_HOLD_OVER);
+    EXPECT_ASK(ZKL_ASK_NOTHING);
+    tell(ZKL_EV_CONNECTED);
+    EXPECT_ASK(ZKL_ASK_DELETE);
+    answer(ZKL_EV_DELETED, ZKL_ANSWER_UNKNOWN, ZKL_ANSWER_NONE);
+    EXPECT_ASK(ZKL_ASK_DELETE);
+    answer(ZKL_EV_DELETED, ZKL_ANSWER_NO_NODE, ZKL_ANSWER_NONE);
+    EXPECT_ASK(ZKL_ASK_NOTHING);
+    EXPECT_STATE(ZKL_LOST);
+}
+
+static void release_during_the_delete_of_a_hold_limit_deletes_itself(void)
+{
+    go_overdue();
+    tell(ZKL_EV_RELEASE);
+    EXPECT_STATE(ZKL_DELETING);
+    EXPECT_ASK(ZKL_ASK_DELETE);
+    answer(ZKL_EV_DELETED, ZKL_ANSWER_NO_NODE, ZKL_ANSWER_NONE);
+    EXPECT_TOLD(ZKL_NOTICE_RELEASED, ZKL_OUTCOME_LOST);
+}
+
+/* Or it would be asked again and again. */
+static void delete_that_a_hold_limit_is_denied_is_left_to_the_release(void)
+{
+    static const enum zkl_answer refusals[] = {ZKL_ANSWER_DENIED, ZKL_ANSWER_REFUSED, ZKL_ANSWER_NONE};
+
+    for (int i = 0; i < 3; i++) {
+        go_overdue();
+        answer(ZKL_EV_DELETED, refusals[i], ZKL_ANSWER_NONE);
+        EXPECT_STATE(ZKL_LOST);
+        EXPECT_ASK(ZKL_ASK_NOTHING);
+        tell(ZKL_EV_RELEASE);
+        EXPECT_ASK(ZKL_ASK_DELETE);
+    }
+}
+
 static const struct suite_test tests[] = {
     SUITE_TEST(nothing_is_granted_without_a_lease),
     SUITE_TEST(lease_that_was_earned_at_the_front_lists_before_the_grant),
@@ -254,6 +327,11 @@ static const struct suite_test tests[] = {
     SUITE_TEST(denied_delete_after_a_failed_acquire_leaves_the_node_to_the_session),
     SUITE_TEST(release_of_a_lost_lock_says_so),
     SUITE_TEST(release_without_a_lease_says_that_the_lock_was_lost),
+    SUITE_TEST(hold_limit_ends_the_hold_and_deletes_at_once),
+    SUITE_TEST(hold_limit_concerns_holders_alone),
+    SUITE_TEST(hold_limit_deletes_until_it_is_certain),
+    SUITE_TEST(release_during_the_delete_of_a_hold_limit_deletes_itself),
+    SUITE_TEST(delete_that_a_hold_limit_is_denied_is_left_to_the_release),
     SUITE_TEST(contender_that_expired_waits_again_on_the_next_session),
     SUITE_END
 };

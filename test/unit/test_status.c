@@ -60,7 +60,7 @@ static void what_may_pass_by_itself_is_retriable(void)
 
 static void every_loss_has_a_text_of_its_own(void)
 {
-    for (int i = ZKLOCK_LOSS_NONE; i <= ZKLOCK_LOSS_CLOSED + 1; i++) {
+    for (int i = ZKLOCK_LOSS_NONE; i <= ZKLOCK_LOSS_HOLD_LIMIT + 1; i++) {
         CU_ASSERT_TRUE(strlen(zklock_loss_text((zklock_loss)i)) > 0);
         for (int j = ZKLOCK_LOSS_NONE; j < i; j++)
             CU_ASSERT_NOT_EQUAL(strcmp(zklock_loss_text((zklock_loss)i), zklock_loss_text((zklock_loss)j)), 0);
