@@ -41,8 +41,12 @@ static int open_lock(struct exec *exec, const char *path)
     zklock_status status;
 
     zklock_options_init(&lock_options);
-    lock_options.style = (zklock_style)exec->options->style;
-    lock_options.mode = exec->options->is_shared ? ZKLOCK_MODE_SHARED : ZKLOCK_MODE_EXCLUSIVE;
+    if (exec->options->style == EXEC_STYLE_LATCH)
+        lock_options.mode = ZKLOCK_MODE_LEADER_LATCH;
+    else
+        lock_options.style = (zklock_style)exec->options->style;
+    if (exec->options->is_shared)
+        lock_options.mode = ZKLOCK_MODE_SHARED;
     if (exec->options->permits >= 0) {
         lock_options.mode = ZKLOCK_MODE_SEMAPHORE;
         lock_options.permits = (unsigned)exec->options->permits;

@@ -26,7 +26,7 @@ static const char help[] =
     "      --min-hold SECS  at least so long   --hold-limit SECS  at most; then stop\n"
     "      --kill-leftovers  end what COMMAND leaves   --no-guard  no keeper (below)\n"
     "      --label TEXT            shown to others; default: COMMAND's name\n"
-    "      --style curator|curator-rw|kazoo  --persistent-parent  not a container\n"
+    "      --style curator|curator-rw|curator-latch|kazoo  --persistent-parent\n"
     "      --auth-file FILE  with credentials  --acl open|creator|creator-read\n"
     "      --lease strict|standalone|cheap  --tick-time MS  --tls CA[,CERT,KEY]\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
@@ -49,8 +49,9 @@ static const char elect_help[] =
     "  -k, --kill-after SECS       from stop signal to KILL; default T/5, most 0.3 T\n"
     "      --stop-signal SIG       default TERM\n"
     "      --revoke-signal SIG     for COMMAND when zklock revoke asks; default: none\n"
-    "  --min-hold, --hold-limit, --kill-leftovers, --no-guard, --label, --style, --acl,\n"
-    "  --auth-file, --persistent-parent, --lease, --tick-time, --tls: as of zklock exec\n"
+    "  --min-hold, --hold-limit, --kill-leftovers, --no-guard, --label, --style,\n"
+    "  --acl, --auth-file, --persistent-parent, --lease, --tick-time, --tls:\n"
+    "  as of zklock exec\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
     "COMMAND finds what zklock exec gives. Exit status: COMMAND's own; else as of\n"
     "zklock exec, but that a loss (79), a contender removed by others and, after the\n"
@@ -59,6 +60,7 @@ static const char elect_help[] =
 static const struct option_choice styles[] = {
     {"curator", ZKLOCK_STYLE_CURATOR},
     {"curator-rw", ZKLOCK_STYLE_CURATOR_RW},
+    {"curator-latch", EXEC_STYLE_LATCH},
     {"kazoo", ZKLOCK_STYLE_KAZOO},
     {NULL, 0},
 };
@@ -232,6 +234,15 @@ static bool check_once(struct exec_options *options)
     return true;
 }
 
+/* There is one leader. */
+static bool check_latch(const struct exec_options *options)
+{
+    if (options->style != EXEC_STYLE_LATCH || !options->is_shared)
+        return true;
+    message_usage("exec: options --style curator-latch and -s contradict each other; give one of them");
+    return false;
+}
+
 /* What else a semaphore cannot be; its path's data is the limit, so that there is no place for a stamp. */
 static bool check_permits(const struct exec_options *options)
 {
@@ -324,7 +335,7 @@ static bool check(struct exec_options *options, const struct words *words)
         return false;
     }
     return check_grace(options) && check_hold(options) && check_label(options) && check_once(options) && check_election(options) &&
-           check_permits(options) &&
+           check_permits(options) && check_latch(options) &&
            common_options_settle(options->subcommand, &options->common);
 }
 

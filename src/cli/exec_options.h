@@ -4,6 +4,9 @@
 
 #include "options.h"
 
+/* Beside the library's styles: Curator's leader latches, which are a mode there. */
+enum { EXEC_STYLE_LATCH = ZKLOCK_STYLE_CURATOR_RW + 1 };
+
 enum on_loss { ON_LOSS_STOP, ON_LOSS_WARN };
 
 struct exec_options {

@@ -242,6 +242,13 @@ static const char *const style_names[] = {
     [ZKLOCK_STYLE_CURATOR] = "curator", [ZKLOCK_STYLE_KAZOO] = "kazoo", [ZKLOCK_STYLE_CURATOR_RW] = "curator-rw",
 };
 
+static const char *style_name(const zklock_options *options)
+{
+    bool is_latch = options->mode == ZKLOCK_MODE_LEADER_LATCH && options->style != ZKLOCK_STYLE_KAZOO;
+
+    return is_latch ? "curator-latch" : style_names[options->style];
+}
+
 static bool fill(zklock *lock, const char *path, const zklock_options *options)
 {
     struct zkl_runtime *runtime = zkl_session_runtime(lock->session);
@@ -255,7 +262,7 @@ static bool fill(zklock *lock, const char *path, const zklock_options *options)
     lock->hold_limit_ms = options->hold_limit_ms > 0 ? options->hold_limit_ms : -1;
     lock->payload = zkl_payload_new(options->label ? options->label : zkl_session_label(lock->session),
                                     zkl_session_user(lock->session),
-                                    style_names[options->style],
+                                    style_name(options),
                                     runtime->wall_ms(runtime));
     lock->style = options->style;
     lock->mode = options->mode;

@@ -46,6 +46,28 @@ static void election_ends_with_the_commands_status(void)
     CU_ASSERT_STRING_EQUAL(stage_error(leader), "");
 }
 
+/* Curator's layout, and its candidates count each other. */
+static void leader_latch_is_one_of_the_styles(void)
+{
+    struct process *leader = stage_start("elect", "--style", "curator-latch", LOCK, "--", "sh", "-c",
+                                         "echo $ZKLOCK_CONTENDER; exec sleep 300", NULL);
+
+    CU_ASSERT_TRUE_FATAL(process_wait_output(leader, "-latch-00", PATIENCE_MS));
+    CU_ASSERT_EQUAL(stage_end(stage_start("elect", "-n", "--style", "curator-latch", LOCK, "--", "true", NULL)), 1);
+    CU_ASSERT_EQUAL(stage_end(stage_start("exec", "-n", LOCK, "--", "true", NULL)), 70);
+}
+
+/* Others have a turn while it pauses. */
+static void leader_that_led_as_long_as_it_may_campaigns_again(void)
+{
+    struct process *leader = stage_start("elect", "-T", "4", "-k", "0.2", "--hold-limit", "1", LOCK, "--", "sh", "-c",
+                                         "echo lead; exec sleep 300", NULL);
+
+    CU_ASSERT_TRUE(eventually(leads_twice, leader, PATIENCE_MS));
+    process_signal(leader, SIGTERM);
+    CU_ASSERT_EQUAL(stage_end(leader), 143);
+}
+
 static void other_takes_over_while_the_loser_pauses(void)
 {
     struct process *leader = campaign("echo lead; exec sleep 300");
@@ -143,6 +165,8 @@ static void candidate_that_is_removed_campaigns_again(void)
 static const struct suite_test tests[] = {
     ON_STAGE(leader_campaigns_again_after_a_loss),
     ON_STAGE(election_ends_with_the_commands_status),
+    ON_STAGE(leader_latch_is_one_of_the_styles),
+    ON_STAGE(leader_that_led_as_long_as_it_may_campaigns_again),
     ON_STAGE(other_takes_over_while_the_loser_pauses),
     ON_STAGE(signal_ends_a_candidate),
     ON_STAGE(cut_off_leader_campaigns_until_the_servers_are_back),

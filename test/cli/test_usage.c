@@ -93,7 +93,7 @@ static void bad_choices_name_what_is_right(void)
 {
     EXPECT("'maybe': unknown; give one of stop warn", "exec", "--on-loss", "maybe", "/l", "--", "true");
     EXPECT("give one of strict standalone cheap", "exec", "--lease=lax", "/l", "--", "true");
-    EXPECT("give one of curator curator-rw kazoo", "exec", "--style", "zookeeper", "/l", "--", "true");
+    EXPECT("give one of curator curator-rw curator-latch kazoo", "exec", "--style", "zookeeper", "/l", "--", "true");
     EXPECT("'NOPE': no such signal", "exec", "--stop-signal", "NOPE", "/l", "--", "true");
     EXPECT("contradict each other", "exec", "-n", "-w", "2", "/l", "--", "true");
     EXPECT("lies in the lock's own directory", "demo", "--counter", "/a/b", "/a");
@@ -104,6 +104,7 @@ static void bad_choices_name_what_is_right(void)
 static void grace_that_does_not_fit_into_the_lease_is_refused(void)
 {
     EXPECT("option -k, --kill-after: more than 0.3", "exec", "-T", "10", "-k", "3.1", "/l", "--", "true");
+    EXPECT("--style curator-latch and -s contradict", "exec", "--style", "curator-latch", "-s", "/l", "--", "true");
     EXPECT("option --hold-limit: stopping the command takes 2.25 s", "exec", "--hold-limit", "2", "/l", "--", "true");
     EXPECT("--hold-limit and --on-loss warn contradict", "exec", "--hold-limit", "9", "--on-loss", "warn", "/l", "--", "true");
     EXPECT("--min-hold: more than --hold-limit", "exec", "--hold-limit", "9", "--min-hold", "10", "/l", "--", "true");

@@ -30,8 +30,9 @@ FAMILIES = {
     "kazoo": {"zklock": ["--style", "kazoo"], "kazoo": ["plain"], "go": []},
     "rw": {"zklock": ["--style", "curator-rw"], "curator": []},
     "semaphore": {"zklock": ["--permits", "1"], "curator": []},
+    "latch": {"zklock": ["--style", "curator-latch"], "curator": []},
 }
-MODES = {"curator": "mutex", "kazoo": "mutex", "rw": "write", "semaphore": "semaphore:1"}
+MODES = {"curator": "mutex", "kazoo": "mutex", "rw": "write", "semaphore": "semaphore:1", "latch": "latch"}
 # Where those stand who hold or come next, if not in the path itself.
 DIRECTORIES = {"semaphore": PATH + "/leases"}
 # Families with readers beside their writers.

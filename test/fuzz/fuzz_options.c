@@ -198,12 +198,13 @@ static void expect_command(const struct line *line, char *const *before, char *c
 
 static void write_out(const struct exec_options *options, struct line *out_line)
 {
-    static const char *const styles[] = {[ZKLOCK_STYLE_CURATOR] = "curator", [ZKLOCK_STYLE_KAZOO] = "kazoo"};
+    static const char *const styles[] = {[ZKLOCK_STYLE_CURATOR] = "curator", [ZKLOCK_STYLE_KAZOO] = "kazoo",
+                                         [ZKLOCK_STYLE_CURATOR_RW] = "curator-rw", [EXEC_STYLE_LATCH] = "curator-latch"};
     static const char *const acls[] = {"open", "creator", "creator-read"};
     static const char *const losses[] = {[ON_LOSS_STOP] = "stop", [ON_LOSS_WARN] = "warn"};
 
     *out_line = (struct line){1, {strdup("exec")}};
-    EXPECT((size_t)options->style < 2 && (size_t)options->on_loss < 2);
+    EXPECT((size_t)options->style < sizeof styles / sizeof styles[0] && (size_t)options->on_loss < 2);
     add(out_line, "--style=%s", styles[options->style]);
     add(out_line, "--on-loss=%s", losses[options->on_loss]);
     if (options->common.auth_file)

@@ -28,7 +28,7 @@ _zklock()
     case $prev in
     --lease) mapfile -t COMPREPLY < <(compgen -W "strict standalone cheap" -- "$cur"); return ;;
     --on-loss) mapfile -t COMPREPLY < <(compgen -W "stop warn" -- "$cur"); return ;;
-    --style) mapfile -t COMPREPLY < <(compgen -W "curator curator-rw kazoo" -- "$cur"); return ;;
+    --style) mapfile -t COMPREPLY < <(compgen -W "curator curator-rw curator-latch kazoo" -- "$cur"); return ;;
     --stop-signal|--revoke-signal)
         mapfile -t COMPREPLY < <(compgen -W "TERM INT HUP QUIT USR1 USR2 KILL" -- "$cur"); return ;;
     --acl) mapfile -t COMPREPLY < <(compgen -W "open creator creator-read" -- "$cur"); return ;;
@@ -36,9 +36,9 @@ _zklock()
     --dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     esac
     case $subcommand in
-    exec) own="--shared --permits --nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --on-loss --min-hold
+    exec) own="--shared --permits --nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --on-loss --min-hold --hold-limit
         --once-per --kill-leftovers --guard --no-guard --label --style --acl --persistent-parent --" ;;
-    elect) own="--nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --min-hold
+    elect) own="--nonblock --wait --conflict-exit-code --kill-after --stop-signal --revoke-signal --min-hold --hold-limit
         --kill-leftovers --guard --no-guard --label --style --acl --persistent-parent --" ;;
     status) own="--json --watch" ;;
     list|doctor) own="--json" ;;
