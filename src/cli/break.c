@@ -185,7 +185,7 @@ static int run_revoke(zklock_session *session, const void *options, const struct
 
 int break_main(int argc, char **argv)
 {
-    static const struct subcommand subcommand = {break_help, read_break, run_break};
+    static const struct subcommand subcommand = {break_help, read_break, run_break, NULL};
     struct break_options options;
 
     return subcommand_main(argc, argv, &subcommand, &options);
@@ -193,7 +193,7 @@ int break_main(int argc, char **argv)
 
 int revoke_main(int argc, char **argv)
 {
-    static const struct subcommand subcommand = {revoke_help, read_revoke, run_revoke};
+    static const struct subcommand subcommand = {revoke_help, read_revoke, run_revoke, NULL};
     struct break_options options;
 
     return subcommand_main(argc, argv, &subcommand, &options);

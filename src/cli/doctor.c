@@ -203,7 +203,7 @@ static int run(zklock_session *session, const void *options, const struct words 
 
 int doctor_main(int argc, char **argv)
 {
-    static const struct subcommand subcommand = {help, survey_options_read, run};
+    static const struct subcommand subcommand = {help, survey_options_read, run, NULL};
     struct survey_options options;
 
     return subcommand_main(argc, argv, &subcommand, &options);

@@ -83,7 +83,7 @@ static int run(zklock_session *session, const void *options, const struct words 
 
 int permits_main(int argc, char **argv)
 {
-    static const struct subcommand subcommand = {help, read_options, run};
+    static const struct subcommand subcommand = {help, read_options, run, NULL};
     struct permits_options options;
 
     return subcommand_main(argc, argv, &subcommand, &options);

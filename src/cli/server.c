@@ -1,13 +1,13 @@
 /* zklock server: a private ZooKeeper in the foreground. */
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "commands.h"
 #include "message.h"
 #include "options.h"
 #include "private_server.h"
 #include "signals.h"
+#include "subcommand.h"
 
 static const char help[] =
     "Usage: zklock server [OPTION]...\n"
@@ -29,31 +29,31 @@ struct server_options {
     bool is_quiet;
 };
 
-static enum options_result read_options(int argc, char **argv, struct words *words,
-                                        struct server_options *out_options)
+static enum options_result read_options(int argc, char **argv, struct words *words, void *options)
 {
+    struct server_options *own = options;
     const struct option_rule rules[] = {
-        {"port", 0, OPTION_INTEGER, &out_options->port, {1, 65535}, NULL},
-        {"dir", 0, OPTION_TEXT, &out_options->directory, {0, 0}, NULL},
-        {"tick-time", 0, OPTION_INTEGER, &out_options->tick_time_ms, {50, 30000}, NULL},
-        {"quiet", 'q', OPTION_FLAG, &out_options->is_quiet, {0, 0}, NULL},
+        {"port", 0, OPTION_INTEGER, &own->port, {1, 65535}, NULL},
+        {"dir", 0, OPTION_TEXT, &own->directory, {0, 0}, NULL},
+        {"tick-time", 0, OPTION_INTEGER, &own->tick_time_ms, {50, 30000}, NULL},
+        {"quiet", 'q', OPTION_FLAG, &own->is_quiet, {0, 0}, NULL},
         {"help", 'h', OPTION_HELP, NULL, {0, 0}, NULL},
         {"version", 'V', OPTION_VERSION, NULL, {0, 0}, NULL},
         {NULL, 0, OPTION_FLAG, NULL, {0, 0}, NULL},
     };
     enum options_result result;
 
-    *out_options = (struct server_options){.tick_time_ms = 500};
+    *own = (struct server_options){.tick_time_ms = 500};
     result = options_read(argc, argv, rules, NULL, words);
     if (result == OPTIONS_READ && words->count > 0) {
         message_usage("server: '%s': there are no arguments beside options", words->items[0]);
         return OPTIONS_WRONG;
     }
-    if (result == OPTIONS_READ && out_options->directory && out_options->directory[0] == '\0') {
+    if (result == OPTIONS_READ && own->directory && own->directory[0] == '\0') {
         message_usage("server: option --dir: is empty; give a directory");
         return OPTIONS_WRONG;
     }
-    message_set_level(out_options->is_quiet ? MESSAGE_QUIET : MESSAGE_NORMAL);
+    message_set_level(own->is_quiet ? MESSAGE_QUIET : MESSAGE_NORMAL);
     return result;
 }
 
@@ -79,12 +79,13 @@ static int serve(struct private_server *server, int signal_fd)
     }
 }
 
-static int run(const struct server_options *options)
+static int run(const void *options)
 {
+    const struct server_options *own = options;
     struct private_server_options how = {
-        .port = (int)options->port,
-        .directory = options->directory,
-        .tick_time_ms = (int)options->tick_time_ms,
+        .port = (int)own->port,
+        .directory = own->directory,
+        .tick_time_ms = (int)own->tick_time_ms,
     };
     struct private_server server;
     int status;
@@ -103,18 +104,8 @@ static int run(const struct server_options *options)
 
 int server_main(int argc, char **argv)
 {
-    struct words words = {calloc((size_t)argc + 1, sizeof(char *)), 0};
+    static const struct subcommand subcommand = {help, read_options, NULL, run};
     struct server_options options;
-    int status = EXIT_SYSTEM;
 
-    if (!words.items)
-        return EXIT_SYSTEM;
-    switch (read_options(argc, argv, &words, &options)) {
-    case OPTIONS_READ: status = run(&options); break;
-    case OPTIONS_WANT_HELP: status = commands_print(help); break;
-    case OPTIONS_WANT_VERSION: status = commands_print_version(); break;
-    case OPTIONS_WRONG: status = EXIT_USAGE; break;
-    }
-    free(words.items);
-    return status;
+    return subcommand_main(argc, argv, &subcommand, &options);
 }

@@ -118,7 +118,7 @@ static int run(zklock_session *session, const void *options, const struct words 
 
 int status_main(int argc, char **argv)
 {
-    static const struct subcommand subcommand = {help, read_options, run};
+    static const struct subcommand subcommand = {help, read_options, run, NULL};
     struct status_options options;
 
     return subcommand_main(argc, argv, &subcommand, &options);

@@ -41,8 +41,11 @@ static int run(const struct subcommand *subcommand, const void *options, const s
 {
     const struct common_options *common = options;
     zklock_session *session;
-    int status = connection_open(common, NULL, &session);
+    int status;
 
+    if (subcommand->run_alone)
+        return subcommand->run_alone(options);
+    status = connection_open(common, NULL, &session);
     if (status)
         return status;
     status = connection_wait(session, connection_limit_ms(common));

@@ -9,11 +9,13 @@ struct subcommand {
     const char *help;
     /* Sets the defaults, then reads and checks by options_read(). */
     enum options_result (*read)(int argc, char **argv, struct words *words, void *options);
-    /* With a session that is connected. Returns the exit status. */
+    /* With a session that is connected; `options` begin with struct common_options. Returns the exit status. */
     int (*run)(zklock_session *session, const void *options, const struct words *words);
+    /* Instead of `run`, by those that connect in their own way, or not at all. */
+    int (*run_alone)(const void *options);
 };
 
-/* `options` begin with struct common_options. Returns the exit status. */
+/* Returns the exit status. */
 int subcommand_main(int argc, char **argv, const struct subcommand *subcommand, void *options);
 
 /* Says why a question about `path` was not answered; `right` is what it takes. Returns the exit status. */

@@ -1,7 +1,6 @@
 /* zklock wait: return when nobody holds the lock. Leaves nothing behind, so that a signal may simply
  * end it. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "clock.h"
 #include "commands.h"
@@ -31,25 +30,25 @@ struct wait_options {
     const char *path;
 };
 
-static enum options_result read_options(int argc, char **argv, struct words *words,
-                                        struct wait_options *out_options)
+static enum options_result read_options(int argc, char **argv, struct words *words, void *options)
 {
+    struct wait_options *own = options;
     struct option_rule common[COMMON_RULES];
     const struct option_rule rules[] = {
-        {"wait", 'w', OPTION_SECONDS, &out_options->wait_ms, OPTIONS_WAIT_RANGE, NULL},
+        {"wait", 'w', OPTION_SECONDS, &own->wait_ms, OPTIONS_WAIT_RANGE, NULL},
         {NULL, 0, OPTION_FLAG, NULL, {0, 0}, NULL},
     };
     enum options_result result;
 
-    common_options_init(&out_options->common);
-    out_options->wait_ms = -1;
-    common_options_rules(&out_options->common, common);
+    common_options_init(&own->common);
+    own->wait_ms = -1;
+    common_options_rules(&own->common, common);
     result = options_read(argc, argv, common, rules, words);
     if (result != OPTIONS_READ)
         return result;
-    if (!options_check_paths("wait", words, 1) || !common_options_settle("wait", &out_options->common))
+    if (!options_check_paths("wait", words, 1) || !common_options_settle("wait", &own->common))
         return OPTIONS_WRONG;
-    out_options->path = words->items[0];
+    own->path = words->items[0];
     return OPTIONS_READ;
 }
 
@@ -101,32 +100,23 @@ static int await_free(zklock_session *session, const struct wait_options *option
     return subcommand_fail(session, &options->common, options->path, "READ", status);
 }
 
-static int run(const struct wait_options *options)
+static int run(const void *options)
 {
+    const struct wait_options *own = options;
     zklock_session *session;
-    int status = connection_open(&options->common, NULL, &session);
+    int status = connection_open(&own->common, NULL, &session);
 
     if (status)
         return status;
-    status = await_free(session, options);
+    status = await_free(session, own);
     zklock_session_close(session, CLOSE_LIMIT_MS);
     return status;
 }
 
 int wait_main(int argc, char **argv)
 {
-    struct words words = {calloc((size_t)argc + 1, sizeof(char *)), 0};
+    static const struct subcommand subcommand = {help, read_options, NULL, run};
     struct wait_options options;
-    int status = EXIT_SYSTEM;
 
-    if (!words.items)
-        return EXIT_SYSTEM;
-    switch (read_options(argc, argv, &words, &options)) {
-    case OPTIONS_READ: status = run(&options); break;
-    case OPTIONS_WANT_HELP: status = commands_print(help); break;
-    case OPTIONS_WANT_VERSION: status = commands_print_version(); break;
-    case OPTIONS_WRONG: status = EXIT_USAGE; break;
-    }
-    free(words.items);
-    return status;
+    return subcommand_main(argc, argv, &subcommand, &options);
 }
