@@ -19,9 +19,9 @@ enum phase { AWAY, WAITS, OWNS };
 /* Ours, in the queue outside. */
 enum contender { NONE, QUEUED, GRANTED, TAKEN };
 
+/* Worlds are compared byte by byte, so that there is no padding in it. */
 struct limits {
-    unsigned threads, rounds, passes, age;
-    uint8_t strangers, failures, losses, departures, tries, dismissals;
+    uint8_t threads, rounds, passes, age, strangers, failures, losses, departures, tries, dismissals;
 };
 
 struct world {
@@ -381,13 +381,13 @@ static bool has_finished(void)
     return stage.contender == NONE && stage.ahead == 0;
 }
 
-static bool happen(unsigned number)
+static bool happen(int number)
 {
-    unsigned of_threads = limits.threads * THREAD_MOVES;
+    int of_threads = limits.threads * THREAD_MOVES;
 
     if (number < of_threads)
-        return thread_move((int)(number / THREAD_MOVES), (int)(number % THREAD_MOVES));
-    return outside_move((int)(number - of_threads));
+        return thread_move(number / THREAD_MOVES, number % THREAD_MOVES);
+    return outside_move(number - of_threads);
 }
 
 /* From the world on the stage. */
@@ -403,7 +403,7 @@ static void explore(void)
     memcpy(&place->world, &stage, sizeof(stage));
     place->is_there = place->is_open = true;
     CU_ASSERT_TRUE_FATAL(++worlds < BUCKETS / 2);
-    for (unsigned number = 0; number < limits.threads * THREAD_MOVES + OUTSIDE_MOVES; number++) {
+    for (int number = 0; number < limits.threads * THREAD_MOVES + OUTSIDE_MOVES; number++) {
         memcpy(&stage, &place->world, sizeof(stage));
         if (violations > 0 || !happen(number))
             continue;
@@ -424,7 +424,7 @@ static void explore_within(const struct limits *these)
     stage.cohort.most_passes = limits.passes;
     stage.cohort.most_ns = limits.age;
     for (unsigned who = 0; who < limits.threads; who++)
-        stage.rounds[who] = (uint8_t)limits.rounds;
+        stage.rounds[who] = limits.rounds;
     worlds = steps = dead_ends = circles = violations = 0;
     first_violation = NULL;
     seen = calloc(BUCKETS, sizeof(*seen));
