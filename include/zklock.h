@@ -31,7 +31,8 @@
  *
  *  - While the process runs, ZKLOCK_LOST is recorded before the server can give a cut-off holder's lock to
  *    anyone else. A contender that somebody else deletes is reported as soon as the news arrives, which is
- *    after it happened.
+ *    after it happened. Who gets a free lock begins to watch its contender up to 50 ms after the grant; what
+ *    was done to it before, a request to let go included, is told then.
  *  - A process that is stopped or frozen learns of a loss only when it runs again. For that case every grant has
  *    a fencing token (zklock_token()): give it to the resource, and let the resource refuse older ones.
  *  - This rests on: clock rates of client and leader within 1 % of each other; the leader's timers late by at

@@ -7,7 +7,10 @@
 #include "lock/permit.h"
 
 #define RETRY_NS (20 * ZKL_NS_PER_MS)
+/* When to look at one ahead whose events may not come. */
 #define LOOK_NS ZKL_NS_PER_S
+/* When a holder asks for the watch on its own node: whoever has released by then was spared the request. */
+#define WATCH_NS (50 * ZKL_NS_PER_MS)
 
 /* ---------------------------------------------------------------- life */
 
@@ -144,16 +147,24 @@ void zkl_attempt_try_later(struct zkl_attempt *attempt)
 
 /*
  * Servers since 3.8.4 keep the events of a node from those who may not read it: then nobody tells when the one ahead is
- * gone, and it is looked at again and again.
+ * gone, and it is looked at again and again. Holders look once, and those that were granted within some time of each
+ * other in one turn of the timer.
  */
+static int64_t look_time(const struct zkl_attempt *attempt)
+{
+    int64_t now_ns = zkl_session_now(attempt->session);
+    int64_t watch_ns = now_ns + WATCH_NS;
+
+    return attempt->machine.state == ZKL_HELD ? watch_ns - watch_ns % (WATCH_NS / 2) : now_ns + LOOK_NS;
+}
+
 static void plan_look(struct zkl_attempt *attempt)
 {
-    const struct zkl_machine *machine = &attempt->machine;
-    bool is_blind = machine->state == ZKL_WAITING && machine->is_behind && machine->reads_by_exists;
+    bool is_due = zkl_machine_awaits_look(&attempt->machine);
 
-    if (is_blind == (attempt->look_ns != ZKL_NEVER))
+    if (is_due == (attempt->look_ns != ZKL_NEVER))
         return;
-    attempt->look_ns = is_blind ? zkl_session_now(attempt->session) + LOOK_NS : ZKL_NEVER;
+    attempt->look_ns = is_due ? look_time(attempt) : ZKL_NEVER;
     zkl_attempt_plan(attempt);
 }
 

@@ -51,7 +51,7 @@ struct zkl_attempt {
 
     int64_t limit_ns; /* of the acquire, then of a waiting release */
     int64_t retry_ns; /* after a flight that could not be sent */
-    int64_t look_ns;  /* at a contender ahead whose events may not come */
+    int64_t look_ns;  /* at a contender ahead whose events may not come, or at the own node */
     int64_t started_ns;
     int64_t hold_limit_ms; /* from the grant; negative: for ever */
     int64_t hold_ends_ns;  /* ZKL_NEVER: it has not begun, or there is no limit */

@@ -99,7 +99,7 @@ static void on_time(struct zkl_member *member, int64_t now_ns)
         zkl_attempt_tell(attempt, ZKL_EV_RETRY);
     }
     if (now_ns >= attempt->look_ns)
-        zkl_attempt_tell(attempt, ZKL_EV_AHEAD_CHANGED);
+        zkl_attempt_tell(attempt, ZKL_EV_LOOK);
     if (zkl_attempt_is_overdue(attempt))
         zkl_attempt_tell(attempt, ZKL_EV_HOLD_OVER);
     if (now_ns >= attempt->limit_ns) {

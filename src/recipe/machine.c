@@ -30,7 +30,9 @@ static enum zkl_ask wish(const struct zkl_machine *machine)
     case ZKL_HELD:
         if (machine->is_downgrading)
             return ZKL_ASK_DOWNGRADE;
-        return machine->own_is_watched || machine->is_guard ? ZKL_ASK_NOTHING : ZKL_ASK_WATCH_OWN;
+        if (machine->own_is_watched || machine->watch_can_wait || machine->is_guard)
+            return ZKL_ASK_NOTHING;
+        return ZKL_ASK_WATCH_OWN;
     case ZKL_LOST:
         return machine->goes_unreleased && machine->node_is_known ? ZKL_ASK_DELETE : ZKL_ASK_NOTHING;
     case ZKL_DELETING:
@@ -105,6 +107,7 @@ static void dispatch(struct step *step)
     case ZKL_EV_GIVE_UP: zkl_step_on_give_up(step); break;
     case ZKL_EV_RELEASE: zkl_step_on_release(step); break;
     case ZKL_EV_DOWNGRADE: zkl_step_on_downgrade(step); break;
+    case ZKL_EV_LOOK: zkl_step_on_look(step); break;
     case ZKL_EV_GUARDED: machine->has_guard = true; break;
     case ZKL_EV_HOLD_OVER: zkl_step_on_hold_over(step); break;
     case ZKL_EV_COUNT: break;

@@ -93,6 +93,7 @@ enum zkl_event_type {
     ZKL_EV_GIVE_UP,      /* cancel, limit or close, as `why` says */
     ZKL_EV_RELEASE,
     ZKL_EV_DOWNGRADE,    /* a held contender of kind WRITE shall go on as a reader */
+    ZKL_EV_LOOK,         /* after a while: see zkl_machine_awaits_look() */
     ZKL_EV_GUARDED,      /* whoever may create now is this one: see is_guarded */
     ZKL_EV_HOLD_OVER,    /* it was held for as long as its owner allows */
     ZKL_EV_COUNT
@@ -165,6 +166,7 @@ struct zkl_machine {
     bool node_is_known; /* the own node's name is known, and it is not known to be gone */
     bool is_verified;   /* its owner is this session for certain */
     bool own_is_watched; /* is_verified then, too */
+    bool watch_can_wait; /* HELD: it is asked for at the next LOOK, which whoever holds for a moment does not see */
     bool is_behind;     /* the latest listing showed somebody ahead */
     bool is_next;       /* exactly one, and nothing can take its place: on this connection its deletion is the grant */
     bool must_list;     /* came to the front without a lease: only a new listing may grant */
@@ -189,6 +191,14 @@ struct zkl_actions zkl_machine_step(struct zkl_machine *machine, const struct zk
 static inline bool zkl_machine_has_two_names(const struct zkl_machine *machine)
 {
     return machine->is_downgrading || machine->downgrade_may_be_done;
+}
+
+/* Whether a LOOK is due some time after this: the one ahead may be gone without news, or a holder has no watch yet. */
+static inline bool zkl_machine_awaits_look(const struct zkl_machine *machine)
+{
+    bool is_blind = machine->state == ZKL_WAITING && machine->is_behind && machine->reads_by_exists;
+
+    return is_blind || machine->watch_can_wait;
 }
 
 /* For traces. Never NULL. */

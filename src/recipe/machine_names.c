@@ -41,6 +41,7 @@ const char *zkl_event_name(enum zkl_event_type type)
         [ZKL_EV_GIVE_UP] = "give up",
         [ZKL_EV_RELEASE] = "release",
         [ZKL_EV_DOWNGRADE] = "downgrade",
+        [ZKL_EV_LOOK] = "look",
         [ZKL_EV_GUARDED] = "guarded",
         [ZKL_EV_HOLD_OVER] = "hold over",
     };

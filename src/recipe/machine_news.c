@@ -96,6 +96,13 @@ void zkl_step_on_ahead(struct step *step, bool is_gone)
     }
 }
 
+/* Who waits asks as after any news of the one ahead; who holds asks for the watch that could wait. */
+void zkl_step_on_look(struct step *step)
+{
+    step->machine->watch_can_wait = false;
+    zkl_step_on_ahead(step, false);
+}
+
 /* Queue again on the next session, at the end. */
 static void queue_again(struct step *step)
 {

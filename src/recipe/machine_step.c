@@ -3,7 +3,8 @@
 
 #include <assert.h>
 
-/* The only place that changes the state. The answer of a flight that is still out belongs to the state that is left. */
+/* The only place that changes the state. The answer of a flight that is still out belongs to the state that is left, and
+ * so does what could wait there. */
 void zkl_step_move(struct step *step, enum zkl_state to)
 {
     struct zkl_machine *machine = step->machine;
@@ -11,6 +12,7 @@ void zkl_step_move(struct step *step, enum zkl_state to)
     assert(zkl_move_is_allowed(machine->state, to));
     machine->state = to;
     machine->is_in_flight = false;
+    machine->watch_can_wait = false;
 }
 
 void zkl_step_tell(struct step *step, enum zkl_notice notice, enum zkl_outcome outcome)
@@ -71,6 +73,7 @@ void zkl_step_come_to_front(struct step *step)
         machine->was_granted = true;
         zkl_step_tell(step, ZKL_NOTICE_GRANTED, ZKL_OUTCOME_OK);
         zkl_step_move(step, ZKL_HELD);
+        machine->watch_can_wait = !machine->own_is_watched && !machine->is_guard;
     } else if (!machine->own_is_watched) {
         zkl_step_move(step, ZKL_WATCHING);
     } else if (machine->state != ZKL_WAITING) {

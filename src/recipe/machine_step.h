@@ -37,6 +37,7 @@ void zkl_step_on_unsent(struct step *step);
 void zkl_step_on_own_gone(struct step *step);
 void zkl_step_on_own_changed(struct step *step);
 void zkl_step_on_ahead(struct step *step, bool is_gone);
+void zkl_step_on_look(struct step *step);
 void zkl_step_on_expired(struct step *step);
 void zkl_step_on_leased(struct step *step);
 void zkl_step_on_lapsed(struct step *step);

@@ -93,6 +93,7 @@ static void feed(const struct zkl_event *event)
     EXPECT(life.machine.state < ZKL_STATE_COUNT);
     EXPECT(is_move(before.state, life.machine.state));
     EXPECT(!before.has_result || life.machine.has_result);
+    EXPECT(!life.machine.watch_can_wait || life.machine.state == ZKL_HELD);
     if (life.did.zombie)
         life.node = NODE_ABSENT;
     expect_notice(event);
@@ -271,7 +272,7 @@ static void step(struct input *input)
         ZKL_EV_UNSENT,    ZKL_EV_RETRY,        ZKL_EV_OWN_GONE, ZKL_EV_OWN_CHANGED, ZKL_EV_AHEAD_GONE,
         ZKL_EV_AHEAD_CHANGED, ZKL_EV_CONNECTED, ZKL_EV_DISCONNECTED, ZKL_EV_EXPIRED, ZKL_EV_LEASED,
         ZKL_EV_LAPSED,    ZKL_EV_GIVE_UP,      ZKL_EV_RELEASE,  ZKL_EV_START,
-        ZKL_EV_DOWNGRADE, ZKL_EV_HOLD_OVER,
+        ZKL_EV_DOWNGRADE, ZKL_EV_HOLD_OVER, ZKL_EV_LOOK,
     };
     static const enum zkl_outcome reasons[] = {ZKL_OUTCOME_LIMIT, ZKL_OUTCOME_CANCELLED, ZKL_OUTCOME_CLOSED};
     uint8_t choice = take_byte(input);

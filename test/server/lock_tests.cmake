@@ -6,6 +6,8 @@ target_link_libraries(zklock_test_lock_stage PUBLIC zklock_internals zklock_test
 
 zklock_test_program(NAME test_lock_cost LABEL server SOURCES test_lock_cost.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
     free_lock_is_granted_by_two_requests
+    lock_that_stays_held_costs_a_third_request
+    locks_that_are_released_soon_are_not_watched
     create_and_list_are_sent_in_one_flight
     grant_of_a_free_lock_awaits_no_third_answer
     free_lock_takes_one_round_trip

@@ -27,10 +27,34 @@ static void free_lock_is_granted_by_two_requests(void)
     contender_hold(contender);
     fault_proxy_trace(stage.proxy, trace, sizeof(trace));
     CU_ASSERT_EQUAL(strncmp(trace, "create2 getChildren", strlen("create2 getChildren")), 0);
-    /* The third and last one plants the watch on the own node, behind the grant. */
+}
+
+/* It plants the watch on the own node, a while after the grant. */
+static void lock_that_stays_held_costs_a_third_request(void)
+{
+    struct contender *contender = contender_new(stage.session, STAGE_PATH);
+
+    contender_hold(contender);
     CU_ASSERT_TRUE(fault_proxy_wait_requests(stage.proxy, FAULT_OP_GET_DATA, 1, STAGE_LIMIT_MS));
     stage_fence(stage.session);
     CU_ASSERT_EQUAL(stage_requests() - 1, 3);
+}
+
+/* How many of them a busy machine lets go in time is another matter; it is far from none. */
+static void locks_that_are_released_soon_are_not_watched(void)
+{
+    enum { ROUNDS = 100 };
+    struct contender *contender = contender_new(stage.session, STAGE_PATH);
+    int watches;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        contender_hold(contender);
+        CU_ASSERT_EQUAL(zklock_release(contender->lock, STAGE_LIMIT_MS), ZKLOCK_OK);
+    }
+    watches = fault_proxy_requests(stage.proxy, FAULT_OP_GET_DATA);
+    printf(" [%d of %d] ", watches, ROUNDS);
+    CU_ASSERT_TRUE(watches < ROUNDS);
+    CU_ASSERT_EQUAL(stage_requests(), 3 * ROUNDS + watches);
 }
 
 static void create_and_list_are_sent_in_one_flight(void)
@@ -243,6 +267,8 @@ static void release_wakes_one_of_a_thousand_waiters(void)
 
 static const struct suite_test tests[] = {
     SUITE_TEST_WITH(free_lock_is_granted_by_two_requests, start, stage_end),
+    SUITE_TEST_WITH(lock_that_stays_held_costs_a_third_request, start, stage_end),
+    SUITE_TEST_WITH(locks_that_are_released_soon_are_not_watched, start, stage_end),
     SUITE_TEST_WITH(create_and_list_are_sent_in_one_flight, start, stage_end),
     SUITE_TEST_WITH(grant_of_a_free_lock_awaits_no_third_answer, start, stage_end),
     SUITE_TEST_WITH(free_lock_takes_one_round_trip, start, stage_end),

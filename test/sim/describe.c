@@ -52,6 +52,7 @@ static const char *const step_names[STEP_COUNT] = {
     [STEP_GUARD] = "has the guard",
     [STEP_RAISE] = "the limit is raised, time",
     [STEP_RELEASE] = "releases",
+    [STEP_WATCH] = "looks at its own node at last",
     [STEP_LOOK] = "looks again at the one ahead",
     [STEP_GIVE_UP] = "gives up",
     [STEP_DOWNGRADE] = "downgrades",

@@ -199,12 +199,14 @@ static const char *check_orphans(const struct world *world, const struct client 
     return NULL;
 }
 
-/* Whether the contender was deleted and no news of it is under way: but for heartbeats, nobody will know. */
+/* Whether the contender was deleted and no news of it is under way, nor a look at it due: but for heartbeats, nobody will
+ * know. */
 static bool is_deaf(const struct world *world, const struct client *client)
 {
-    enum zkl_state state = client->machine.state;
+    bool is_told = client->machine.state == ZKL_WAITING ||
+                   (client->machine.state == ZKL_HELD && !client->machine.watch_can_wait);
 
-    return (state == ZKL_WAITING || state == ZKL_HELD) && !has_bit(world->alive, client->own) &&
+    return is_told && !has_bit(world->alive, client->own) &&
            client->link == LINK_UP && !client->machine.is_blocked && client->request_count == 0 &&
            client->reply_count == 0;
 }

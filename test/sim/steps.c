@@ -90,6 +90,8 @@ static void list_owner(struct list *list, const struct world *world, int index)
         add(list, STEP_START, index, 0);
     if (world_may_guard(world, client))
         add(list, STEP_GUARD, index, 0);
+    if (client->machine.watch_can_wait)
+        add(list, STEP_WATCH, index, 0);
     if ((state == ZKL_HELD || state == ZKL_LOST) && !(client->told & DID_RELEASE))
         add(list, STEP_RELEASE, index, 0);
     if (client->machine.is_blocked)
@@ -235,7 +237,8 @@ static void take_of_owner(struct world *world, struct client *client, const stru
         driver_tell(world, client, ZKL_EV_RETRY);
         break;
     case STEP_LOOK:
-        driver_tell(world, client, ZKL_EV_AHEAD_CHANGED);
+    case STEP_WATCH:
+        driver_tell(world, client, ZKL_EV_LOOK);
         break;
     case STEP_RELEASE:
         client->told |= DID_RELEASE;

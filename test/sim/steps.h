@@ -23,6 +23,7 @@ enum step_kind {
     STEP_BEAT,            /* a heartbeat finds that the own node is gone */
     STEP_SWEEP,
     STEP_START,
+    STEP_WATCH,           /* a holder asks for the watch that could wait */
     STEP_GUARD,           /* it is its turn to make a lease */
     STEP_RELEASE,
     STEP_LOOK,            /* at the one ahead, whose events do not come; argument: it is gone */

@@ -156,6 +156,7 @@ static inline void go_held(void)
 {
     go_creating();
     placed(ZKL_EV_CREATED, AT_FRONT);
+    tell(ZKL_EV_LOOK);
     answer(ZKL_EV_WATCHED, ZKL_ANSWER_OK, ZKL_ANSWER_NONE);
 }
 

@@ -33,6 +33,7 @@ static void downgrade_waits_for_the_flight_that_is_out(void)
 {
     go_creating();
     placed(ZKL_EV_CREATED, AT_FRONT);
+    tell(ZKL_EV_LOOK);
     EXPECT_ASK(ZKL_ASK_WATCH_OWN);
     tell(ZKL_EV_DOWNGRADE);
     EXPECT_ASK(ZKL_ASK_NOTHING);

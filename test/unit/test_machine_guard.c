@@ -114,6 +114,7 @@ static void guard_that_was_free_is_not_watched(void)
     placed(ZKL_EV_CREATED, AT_FRONT);
     EXPECT_STATE(ZKL_HELD);
     EXPECT_ASK(ZKL_ASK_NOTHING);
+    CU_ASSERT_FALSE(zkl_machine_awaits_look(&machine));
     tell(ZKL_EV_RELEASE);
     EXPECT_ASK(ZKL_ASK_DELETE);
 }

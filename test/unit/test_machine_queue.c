@@ -8,9 +8,36 @@ static void free_lock_is_held_after_one_flight(void)
     placed(ZKL_EV_CREATED, AT_FRONT);
     EXPECT_STATE(ZKL_HELD);
     EXPECT_TOLD(ZKL_NOTICE_GRANTED, ZKL_OUTCOME_OK);
-    EXPECT_ASK(ZKL_ASK_WATCH_OWN);
-    answer(ZKL_EV_WATCHED, ZKL_ANSWER_OK, ZKL_ANSWER_NONE);
     EXPECT_ASK(ZKL_ASK_NOTHING);
+}
+
+static void holder_that_never_looked_asks_for_its_watch_after_a_while(void)
+{
+    go_creating();
+    placed(ZKL_EV_CREATED, AT_FRONT);
+    CU_ASSERT_TRUE(zkl_machine_awaits_look(&machine));
+    tell(ZKL_EV_LOOK);
+    EXPECT_ASK(ZKL_ASK_WATCH_OWN);
+    CU_ASSERT_FALSE(zkl_machine_awaits_look(&machine));
+    answer(ZKL_EV_WATCHED, ZKL_ANSWER_NO_NODE, ZKL_ANSWER_NONE);
+    EXPECT_TOLD(ZKL_NOTICE_LOST, ZKL_OUTCOME_REMOVED);
+}
+
+static void holder_that_releases_soon_asks_for_no_watch(void)
+{
+    go_creating();
+    placed(ZKL_EV_CREATED, AT_FRONT);
+    tell(ZKL_EV_RELEASE);
+    EXPECT_ASK(ZKL_ASK_DELETE);
+    CU_ASSERT_FALSE(zkl_machine_awaits_look(&machine));
+}
+
+static void holder_that_waited_has_its_watch_already(void)
+{
+    go_waiting();
+    tell(ZKL_EV_AHEAD_GONE);
+    EXPECT_STATE(ZKL_HELD);
+    CU_ASSERT_FALSE(zkl_machine_awaits_look(&machine));
 }
 
 static void start_without_connection_asks_when_connected(void)
@@ -194,6 +221,7 @@ static void holder_whose_node_has_another_owner_has_lost(void)
 {
     go_creating();
     placed(ZKL_EV_CREATED, AT_FRONT);
+    tell(ZKL_EV_LOOK);
     feed((struct zkl_event){.type = ZKL_EV_WATCHED, .flight = machine.flight, .first = ZKL_ANSWER_OK});
     EXPECT_TOLD(ZKL_NOTICE_LOST, ZKL_OUTCOME_REMOVED);
 }
@@ -202,6 +230,7 @@ static void holder_goes_on_where_its_own_node_cannot_be_read(void)
 {
     go_creating();
     placed(ZKL_EV_CREATED, AT_FRONT);
+    tell(ZKL_EV_LOOK);
     answer(ZKL_EV_WATCHED, ZKL_ANSWER_DENIED, ZKL_ANSWER_NONE);
     EXPECT_STATE(ZKL_HELD);
     EXPECT_ASK(ZKL_ASK_NOTHING);
@@ -276,6 +305,9 @@ static void denied_and_refused_listings_end_the_acquire(void)
 
 static const struct suite_test tests[] = {
     SUITE_TEST(free_lock_is_held_after_one_flight),
+    SUITE_TEST(holder_that_never_looked_asks_for_its_watch_after_a_while),
+    SUITE_TEST(holder_that_releases_soon_asks_for_no_watch),
+    SUITE_TEST(holder_that_waited_has_its_watch_already),
     SUITE_TEST(start_without_connection_asks_when_connected),
     SUITE_TEST(waiter_is_granted_by_the_deletion_of_the_only_one_ahead),
     SUITE_TEST(waiter_deeper_in_the_queue_lists_when_woken),
