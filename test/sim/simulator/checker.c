@@ -77,11 +77,38 @@ static struct znode *node_of(struct run *run, const struct contender *contender)
     return tree_find(&run->ensemble.tree, contender->lock->attempt->own_path, run->ensemble.committed_zxid);
 }
 
+static int more_of(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+int checker_permits(const struct run *run, const struct lock_path *path)
+{
+    int former = run->world.now_ns < path->former_until_ns ? path->former_limit : 0;
+
+    return more_of(path->permits, more_of(path->limit, former));
+}
+
 static int permits_of(const struct contender *contender)
 {
-    int permits = contender->process->run->paths[contender->path].permits;
+    const struct run *run = contender->process->run;
+    int permits = checker_permits(run, &run->paths[contender->path]);
 
     return permits > 0 ? permits : 1;
+}
+
+static bool is_reader(const struct znode *node)
+{
+    return strstr(node->name, "-__READ__") != NULL;
+}
+
+/* A reader that was a writer has a number that is older than its node. */
+static bool is_ahead(const struct contender *contender, const struct znode *other, const struct znode *node)
+{
+    if (!contender->process->run->paths[contender->path].is_shared)
+        return other->czxid < node->czxid;
+    return zkl_name_parse(other->name).number < zkl_name_parse(node->name).number &&
+           !(is_reader(node) && is_reader(other));
 }
 
 static void check_order(struct contender *contender, const struct znode *node)
@@ -90,7 +117,7 @@ static void check_order(struct contender *contender, const struct znode *node)
     int older = 0;
 
     for (const struct znode *other = node->parent->first_child; other; other = other->next)
-        if (other->owner && other->czxid < node->czxid && tree_is_seen(other, run->ensemble.committed_zxid) &&
+        if (other->owner && is_ahead(contender, other, node) && tree_is_seen(other, run->ensemble.committed_zxid) &&
             ++older == permits_of(contender))
             checker_fail(run, PROPERTY_ORDER, "%s was granted while %s was there", node->path, other->path);
 }
@@ -99,7 +126,7 @@ static void check_order(struct contender *contender, const struct znode *node)
 static bool is_excused(const struct contender *contender)
 {
     for (int i = 0; i < REMOVALS_KEPT; i++)
-        if (contender->token == contender->removed_tokens[i])
+        if ((uint64_t)contender->czxid == contender->removed_tokens[i])
             return true;
     return false;
 }
@@ -110,10 +137,23 @@ static void check_node(struct contender *contender)
     struct znode *node = node_of(run, contender);
 
     if (!node || node->owner->id != zkl_session_id(contender->lock->session) ||
-        node->czxid != (int64_t)contender->token)
+        node->czxid != contender->czxid)
         checker_fail(run, PROPERTY_NODE, "%s: lock %d: granted, and %s is not there, or not its own",
                      contender->process->host.name, contender->index, contender->lock->attempt->own_path);
-    check_order(contender, node);
+}
+
+void checker_check_node(struct contender *contender)
+{
+    if (!is_excused(contender))
+        check_node(contender);
+}
+
+/* While it goes on as a reader, it may be one already. */
+static bool may_be_reader(const struct contender *contender)
+{
+    const struct zkl_machine *machine = &contender->lock->attempt->machine;
+
+    return zkl_kind_is_shared(contender->lock->attempt->kind) || machine->is_downgrading || machine->is_downgraded;
 }
 
 /* Grants come only now, so that two at a time must show here: the belief of others runs out by itself. */
@@ -127,7 +167,7 @@ static void check_exclusion(struct contender *contender)
         for (int i = 0; process && i < process->contender_count; i++) {
             struct contender *other = &process->contenders[i];
             bool is_rival = other != contender && other->path == contender->path && other->is_believed;
-            if (!is_rival || !checker_believes(other))
+            if (!is_rival || !checker_believes(other) || (may_be_reader(contender) && may_be_reader(other)))
                 continue;
             if (is_excused(other))
                 run->figures.excused++;
@@ -143,10 +183,13 @@ static void check_token(struct contender *contender)
     struct run *run = contender->process->run;
     struct lock_path *path = &run->paths[contender->path];
 
-    if (contender->token <= path->token && path->permits <= 1)
+    bool is_exclusive = !zkl_kind_is_shared(contender->lock->attempt->kind);
+
+    if (contender->token <= path->token && permits_of(contender) <= 1)
         checker_fail(run, PROPERTY_TOKENS, "%s: %s: %llu after %llu", path->path, contender->process->host.name,
                      (unsigned long long)contender->token, (unsigned long long)path->token);
-    path->token = contender->token;
+    if (is_exclusive)
+        path->token = contender->token;
 }
 
 static void begin_belief(struct contender *contender)
@@ -156,13 +199,16 @@ static void begin_belief(struct contender *contender)
     contender->is_believed = true;
     if (zklock_token(contender->lock, &contender->token) != ZKLOCK_OK)
         checker_fail(run, PROPERTY_TOKENS, "%s: a grant without one", contender->process->host.name);
+    contender->czxid = (int64_t)contender->token;
     run->figures.grants++;
+    run->figures.shared_grants += zkl_kind_is_shared(contender->lock->attempt->kind);
     TRACE(&run->world, "%s: lock %d holds %s, token %llx", contender->process->host.name, contender->index,
           run->paths[contender->path].path, (unsigned long long)contender->token);
     if (is_excused(contender))
         return;
     check_token(contender);
     check_node(contender);
+    check_order(contender, node_of(run, contender));
     check_exclusion(contender);
 }
 
@@ -222,7 +268,11 @@ void checker_look(struct process *process)
         if (run->world.is_traced)
             trace_state(&process->contenders[i]);
         look_at(&process->contenders[i], is_public);
+        if (process->contenders[i].crew)
+            crew_look(process->contenders[i].crew, is_public);
     }
+    if (process->several.count > 0)
+        several_look(&process->several);
 }
 
 /* ---------------------------------------------------------------- the quorum's side */
@@ -259,6 +309,21 @@ static void note_margin(struct run *run, int64_t margin_ns)
         run->figures.narrowest_ns = margin_ns;
 }
 
+/* The reader that has come in the same moment: the last one that was made there. */
+static void follow_replacement(struct contender *contender, const struct znode *node)
+{
+    struct run *run = contender->process->run;
+
+    if (contender->czxid != node->czxid || !process_is_alive(contender->process))
+        return;
+    for (const struct znode *made = node->next; made; made = made->next)
+        if (made->czxid == run->ensemble.committed_zxid)
+            contender->czxid = made->czxid;
+    if (contender->czxid == node->czxid || !contender->lock || !zkl_lock_is_granted(contender->lock) || may_be_reader(contender))
+        return;
+    checker_fail(run, PROPERTY_NODE, "%s was replaced, and its owner has not asked for it", node->path);
+}
+
 void checker_on_gone(void *ctx, struct znode *node)
 {
     struct run *run = ctx;
@@ -267,12 +332,16 @@ void checker_on_gone(void *ctx, struct znode *node)
     if (!contender)
         return;
     TRACE(&run->world, "gone: %s", node->path);
-    if (contender->token == (uint64_t)node->czxid && node->removal == REMOVED_BY_EXPIRY &&
+    if (node->removal == REMOVED_FOR_ANOTHER) {
+        follow_replacement(contender, node);
+        return;
+    }
+    if (contender->czxid == node->czxid && node->removal == REMOVED_BY_EXPIRY &&
         process_is_alive(contender->process))
         note_margin(run, run->world.now_ns - contender->belief_end_ns);
     if (node->removal == REMOVED_BY_OPERATOR)
         remember_removal(contender, node);
-    else if (checker_believes(contender) && contender->token == (uint64_t)node->czxid)
+    else if (checker_believes(contender) && contender->czxid == node->czxid)
         checker_fail(run, PROPERTY_NODE, "%s: lock %d holds for another %.3f s, and %s is gone",
                      contender->process->host.name, contender->index,
                      (double)zklock_remaining_ms(contender->lock) / 1e3, node->path);

@@ -22,6 +22,12 @@ static void undo(struct ensemble *ensemble, struct txn *txn)
         txn->node->parent->pending_changes--;
         tree_free(&ensemble->tree, txn->node);
         break;
+    case TXN_REPLACE:
+        txn->node->parent->child_count--;
+        tree_free(&ensemble->tree, txn->made);
+        txn->node->parent->pending_changes--;
+        tree_restore(txn->node);
+        break;
     case TXN_DELETE:
         txn->node->parent->pending_changes--;
         tree_restore(txn->node);

@@ -75,7 +75,7 @@ static void forget(struct ensemble *ensemble, struct txn *txn)
     if (txn->request)
         request_unref(txn->request);
     txn->request = NULL;
-    if (txn->kind == TXN_DELETE)
+    if (txn->kind == TXN_DELETE || txn->kind == TXN_REPLACE)
         tree_free(&ensemble->tree, txn->node);
     if (txn->kind != TXN_CLOSE_SESSION)
         return;
@@ -102,12 +102,12 @@ void ensemble_commit_one(struct ensemble *ensemble)
     struct txn *txn = ensemble_txn(ensemble, ensemble->committed++);
 
     ensemble->committed_zxid = txn->zxid;
-    if (txn->kind == TXN_CREATE || txn->kind == TXN_DELETE) {
+    if (txn->kind == TXN_CREATE || txn->kind == TXN_DELETE || txn->kind == TXN_REPLACE) {
         txn->node->parent->pending_changes--;
-        if (txn->kind == TXN_CREATE && txn->counter > txn->node->parent->counter)
+        if (txn->kind != TXN_DELETE && txn->counter > txn->node->parent->counter)
             txn->node->parent->counter = txn->counter;
     }
-    if (txn->kind == TXN_DELETE)
+    if (txn->kind == TXN_DELETE || txn->kind == TXN_REPLACE)
         ensemble->listener.on_gone(ensemble->listener.ctx, txn->node);
     if (txn->kind == TXN_CLOSE_SESSION)
         for (struct znode *node = txn->session->first_owned; node; node = node->next_owned)

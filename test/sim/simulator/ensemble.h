@@ -19,15 +19,24 @@
 /* How long a follower and a leader do without each other, in ticks. */
 #define SYNC_LIMIT 5
 
-enum txn_kind { TXN_NOTHING, TXN_CREATE, TXN_DELETE, TXN_SET, TXN_CREATE_SESSION, TXN_CLOSE_SESSION };
+enum txn_kind {
+    TXN_NOTHING,
+    TXN_CREATE,
+    TXN_DELETE,
+    TXN_REPLACE, /* both in one */
+    TXN_SET,
+    TXN_CREATE_SESSION,
+    TXN_CLOSE_SESSION
+};
 
 struct txn {
     enum txn_kind kind;
     int64_t zxid;
     struct znode *node;
+    struct znode *made;      /* REPLACE: in the place of `node` */
     struct zk_session *session;
     struct request *request; /* who waits for it; NULL: nobody */
-    int32_t counter;         /* CREATE: of the parent, afterwards */
+    int32_t counter;         /* CREATE, REPLACE: of the parent, afterwards */
     char data[DATA_SIZE];    /* SET: what was there before */
 };
 
@@ -99,6 +108,8 @@ void ensemble_plan_timers(struct ensemble *ensemble);
 bool operator_remove(struct ensemble *ensemble, struct znode *node);
 bool operator_remove_tree(struct ensemble *ensemble, struct znode *node);
 bool operator_touch(struct ensemble *ensemble, struct znode *node);
+/* What stands in it from now on. */
+bool operator_write(struct ensemble *ensemble, struct znode *node, const char *data);
 bool operator_create(struct ensemble *ensemble, struct znode *parent, const char *name);
 /* The next contender below `parent` gets this number. */
 void operator_jump(struct znode *parent, int32_t number);

@@ -11,6 +11,10 @@ void figures_add(struct figures *sum, const struct figures *more)
     sum->virtual_ns += more->virtual_ns;
     sum->acquires += more->acquires;
     sum->grants += more->grants;
+    sum->shared_grants += more->shared_grants;
+    sum->downgrades += more->downgrades;
+    sum->several_grants += more->several_grants;
+    sum->handed_on += more->handed_on;
     sum->requeued += more->requeued;
     sum->suspended += more->suspended;
     sum->writes += more->writes;
@@ -44,6 +48,10 @@ void figures_print(const struct figures *figures, double seconds, double cpu_sec
            cpu_seconds > 0 ? (double)figures->events / cpu_seconds : 0.0);
     print_count("acquires", figures->acquires);
     print_count("grants", figures->grants);
+    print_count("of these, to shared ones", figures->shared_grants);
+    print_count("downgrades", figures->downgrades);
+    print_count("grants of several as one", figures->several_grants);
+    print_count("handed on from thread to thread", figures->handed_on);
     print_count("queued again after an expiry", figures->requeued);
     print_count("suspended while held", figures->suspended);
     print_count("entries of the log", figures->writes);

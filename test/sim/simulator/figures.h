@@ -15,6 +15,10 @@ struct figures {
     int64_t virtual_ns;
     uint64_t acquires;
     uint64_t grants;
+    uint64_t shared_grants; /* of these, to readers */
+    uint64_t downgrades;
+    uint64_t several_grants; /* of several as one */
+    uint64_t handed_on;      /* from a thread to the next */
     uint64_t requeued;
     uint64_t suspended;
     uint64_t writes; /* entries of the log */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lock/limit.h"
+
 static void after(struct run *run, int64_t delay_ns, event_fn *happen, void *subject, void *detail)
 {
     world_post(&run->ensemble.nobody, run->world.now_ns + delay_ns, happen, subject, detail);
@@ -14,6 +16,14 @@ static void play_user(struct process *process, const struct item *item)
 {
     struct contender *contender = &process->contenders[item->which];
 
+    if (contender->is_part) {
+        several_play(&process->several, item);
+        return;
+    }
+    if (contender->crew) {
+        crew_play(contender->crew, item);
+        return;
+    }
     switch (item->kind) {
     case ITEM_ACQUIRE:
         contender_acquire(contender, item->amount[0], item->amount[1]);
@@ -197,12 +207,32 @@ static struct znode *nth_contender(struct znode *parent, int which)
     return NULL;
 }
 
+/* Who waits may go by what was there before, as long as its server may be behind. */
+static void change_limit(struct run *run, const struct item *item)
+{
+    struct lock_path *path = &run->paths[item->subject];
+    const struct scenario *scenario = &run->plan->scenario;
+    char text[ZKL_LIMIT_SIZE];
+    int most = checker_permits(run, path);
+
+    zkl_limit_write(text, (unsigned)item->which);
+    if (path->permits == 0 || !operator_write(&run->ensemble, tree_find(&run->ensemble.tree, path->path, LATEST), text))
+        return;
+    path->limit = item->which;
+    path->former_limit = most;
+    path->former_until_ns = run->world.now_ns + 3 * scenario->timeout_ns + 10 * scenario->tick_ns;
+}
+
 static void play_operator(struct run *run, const struct item *item)
 {
     struct ensemble *ensemble = &run->ensemble;
     const struct lock_path *path = &run->paths[item->subject];
     char directory[64];
 
+    if (item->kind == ITEM_LIMIT) {
+        change_limit(run, item);
+        return;
+    }
     /* Of a semaphore, what goes wrong goes wrong in one of its directories. */
     snprintf(directory, sizeof directory, "%s%s", path->path,
              path->permits == 0 ? "" : item->which == 1 && item->kind == ITEM_REMOVE ? "/locks" : "/leases");
@@ -220,7 +250,9 @@ static void play_operator(struct run *run, const struct item *item)
         operator_touch(ensemble, nth_contender(parent, item->which));
         break;
     case ITEM_JUMP:
-        operator_jump(parent, (int32_t)item->amount[0]);
+        /* Of shared locks such a queue is refused. */
+        if (!path->is_shared)
+            operator_jump(parent, (int32_t)item->amount[0]);
         break;
     case ITEM_JUNK:
         operator_create(ensemble, parent,

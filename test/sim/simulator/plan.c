@@ -18,6 +18,22 @@ const char *item_name(enum item_kind kind)
 
 /* ---------------------------------------------------------------- the scene */
 
+enum world_kind world_kind_of(uint64_t seed)
+{
+    static const enum world_kind kinds[] = {WORLD_PERMITS, WORLD_SHARED, WORLD_PLAIN,   WORLD_PERMITS,
+                                            WORLD_SEVERAL, WORLD_PLAIN,  WORLD_PERMITS, WORLD_COHORTS,
+                                            WORLD_PLAIN,   WORLD_PERMITS, WORLD_SEVERAL, WORLD_PLAIN};
+
+    return kinds[seed % 12];
+}
+
+const char *world_kind_name(enum world_kind kind)
+{
+    static const char *const names[] = {"plain", "permits", "shared", "several", "cohorts"};
+
+    return names[kind];
+}
+
 static int64_t pick(struct chance *chance, const int64_t *values, int count)
 {
     return values[chance_below(chance, count)];
@@ -41,6 +57,7 @@ static void draw_scenario(struct scenario *scenario, struct chance *chance, uint
 
     memset(scenario, 0, sizeof *scenario);
     scenario->seed = seed;
+    scenario->kind = world_kind_of(seed);
     scenario->server_count = chance_one_in(chance, 4) ? 1 : 3;
     scenario->tick_ns = pick(chance, ticks, 4);
     scenario->is_tick_told = chance_one_in(chance, 2);
@@ -120,12 +137,14 @@ static int64_t draw_span(const struct scenario *scenario, struct chance *chance,
     return item->at_ns + span_ns > scenario->chaos_ns ? scenario->chaos_ns - item->at_ns : span_ns;
 }
 
-static void draw_trap(struct chance *chance, struct item *item)
+static void draw_trap(struct chance *chance, enum world_kind kind, struct item *item)
 {
     static const enum zkl_op ops[] = {ZKL_OP_CREATE, ZKL_OP_CREATE, ZKL_OP_CREATE, ZKL_OP_DELETE, ZKL_OP_GET,
                                       ZKL_OP_LIST,   ZKL_OP_CHECK,  ZKL_OP_CREATE_PARENT};
 
     item->which = (int)ops[chance_below(chance, 8)];
+    if (item->which == (int)ZKL_OP_CREATE_PARENT && kind == WORLD_SHARED)
+        item->which = (int)ZKL_OP_REPLACE;
     item->amount[1] = chance_between(chance, TRAP_LOST_BEFORE, TRAP_HELD);
 }
 
@@ -144,7 +163,7 @@ static void draw_client_fault(struct plan *plan, struct chance *chance, int clie
         item.amount[1] = chance_between(chance, 1, 3);     /* the directions */
         break;
     case ITEM_TRAP:
-        draw_trap(chance, &item);
+        draw_trap(chance, scenario->kind, &item);
         break;
     case ITEM_SLOW:
         item.amount[1] = chance_near(chance, MILLISECOND, scenario->timeout_ns / 2);
@@ -237,6 +256,21 @@ static void draw_operator(struct plan *plan, struct chance *chance, int path)
     add(plan, item);
 }
 
+/* Of its own stream, so that all else stays what it is. The paths that are no semaphores have none. */
+static void draw_limits(struct plan *plan)
+{
+    struct scenario *scenario = &plan->scenario;
+    struct chance chance = chance_stream(scenario->seed, 3);
+
+    if (scenario->kind != WORLD_PERMITS || chance_one_in(&chance, 2))
+        return;
+    scenario->has_limits = true;
+    for (int path = 0; path < scenario->path_count; path++)
+        for (int64_t i = chance_near(&chance, 0, 20); i > 0; i--)
+            add(plan, (struct item){.kind = ITEM_LIMIT, .subject = path, .which = (int)chance_between(&chance, 1, 4),
+                                    .at_ns = chance_below(&chance, scenario->chaos_ns)});
+}
+
 static int compare(const void *a, const void *b)
 {
     const struct item *one = a;
@@ -277,6 +311,7 @@ void plan_draw(struct plan *plan, uint64_t seed)
         for (int which = 0; which < plan->scenario.lock_count; which++)
             draw_user(plan, &chance, client, which);
     draw_faults(plan, &chance);
+    draw_limits(plan);
     qsort(plan->items, plan->count, sizeof *plan->items, compare);
 }
 
@@ -290,9 +325,9 @@ void plan_print(const struct plan *plan)
 {
     const struct scenario *scenario = &plan->scenario;
 
-    printf("seed %llu: %d servers, tick %.1f s%s, session timeout %.1f s asked%s, %d clients with %d locks each on "
+    printf("seed %llu (%s): %d servers, tick %.1f s%s, session timeout %.1f s asked%s, %d clients with %d locks each on "
            "%d paths, %.0f s\n",
-           (unsigned long long)scenario->seed, scenario->server_count, (double)scenario->tick_ns / SECOND,
+           (unsigned long long)scenario->seed, world_kind_name(scenario->kind), scenario->server_count, (double)scenario->tick_ns / SECOND,
            scenario->is_tick_told ? "" : " (not told)", (double)scenario->timeout_ns / SECOND,
            scenario->lease == LEASE_STANDALONE ? ", standalone lease" : "", scenario->client_count,
            scenario->lock_count, scenario->path_count, (double)scenario->chaos_ns / SECOND);

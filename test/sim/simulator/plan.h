@@ -33,7 +33,8 @@
     X(REMOVE_TREE, "lock directories removed")                                                                \
     X(TOUCH, "contenders written to")                                                                         \
     X(JUMP, "counters jumped to their limit")                                                                 \
-    X(JUNK, "foreign children")
+    X(JUNK, "foreign children")                                                                               \
+    X(LIMIT, "limits of semaphores changed")
 
 enum item_kind {
 #define ITEM_ENUM(name, text) ITEM_##name,
@@ -51,10 +52,21 @@ struct item {
     int64_t amount[3]; /* times, mostly */
 };
 
+/* What its users want. By the seed, so that the worlds of each kind can be asked for. */
+enum world_kind {
+    WORLD_PLAIN,
+    WORLD_PERMITS, /* some paths are semaphores */
+    WORLD_SHARED,  /* some are shared, and exclusive holders may go on as shared ones */
+    WORLD_SEVERAL, /* each client takes several locks as one, shared ones among them */
+    WORLD_COHORTS, /* threads of a client share its contender */
+    WORLD_KIND_COUNT
+};
+
 enum lease_kind { LEASE_STRICT, LEASE_STANDALONE };
 
 struct scenario {
     uint64_t seed;
+    enum world_kind kind;
     int server_count;
     int64_t tick_ns;
     bool is_tick_told;
@@ -66,6 +78,7 @@ struct scenario {
     int64_t chaos_ns; /* so long users come and things go wrong */
     bool is_slow; /* locks are held for about as long as a session lasts without its owner */
     int64_t longest_hold_ns;
+    bool has_limits; /* of semaphores, that are changed */
     struct latency latency;
     struct latency link_latency;
     struct latency commit_latency;
@@ -77,6 +90,8 @@ struct plan {
     size_t count;
 };
 
+enum world_kind world_kind_of(uint64_t seed);
+const char *world_kind_name(enum world_kind kind);
 void plan_draw(struct plan *plan, uint64_t seed);
 void plan_clear(struct plan *plan);
 void plan_print(const struct plan *plan);

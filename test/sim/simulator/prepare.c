@@ -90,6 +90,27 @@ static void delete(struct ensemble *ensemble, struct request *request)
         ensemble_delete(ensemble, node, REMOVED_BY_OWNER, request);
 }
 
+/* In one transaction: nobody sees neither of them. */
+static void replace(struct ensemble *ensemble, struct request *request)
+{
+    struct znode *node = find_latest(ensemble, request->paths[0]);
+
+    if (!node || find_latest(ensemble, request->paths[1])) {
+        refuse(ensemble, request, node ? ZKL_CODE_NODE_EXISTS : ZKL_CODE_NO_NODE);
+        return;
+    }
+    struct znode *parent = node->parent;
+    struct txn *txn = ensemble_append(ensemble, TXN_REPLACE, request);
+    txn->node = node;
+    txn->counter = (int32_t)((uint32_t)next_number(parent) + 1);
+    node->removal = REMOVED_FOR_ANOTHER;
+    tree_remove(node, txn->zxid);
+    txn->made = tree_add(&ensemble->tree, parent, request->paths[1], txn->zxid);
+    parent->pending_counter = txn->counter;
+    parent->pending_changes++;
+    session_own(request->session, txn->made);
+}
+
 static void set(struct ensemble *ensemble, struct znode *node, struct request *request)
 {
     struct txn *txn = ensemble_append(ensemble, TXN_SET, request);
@@ -151,6 +172,9 @@ static void prepare_write(struct ensemble *ensemble, struct request *request)
     case ZKL_OP_DELETE:
         delete(ensemble, request);
         break;
+    case ZKL_OP_REPLACE:
+        replace(ensemble, request);
+        break;
     case ZKL_OP_SET:
         set_data(ensemble, request);
         break;
@@ -201,6 +225,19 @@ bool operator_touch(struct ensemble *ensemble, struct znode *node)
         return false;
     TRACE(ensemble->world, "operator: writes to %s", node->path);
     set(ensemble, node, NULL);
+    return true;
+}
+
+bool operator_write(struct ensemble *ensemble, struct znode *node, const char *data)
+{
+    /* A server knows of a node's data what stands there and what stood there before. */
+    bool is_changing = node && node->mzxid > ensemble->committed_zxid;
+
+    if (ensemble->leader < 0 || !node || node->dzxid != NEVER || is_changing)
+        return false;
+    TRACE(ensemble->world, "operator: writes %s to %s", data, node->path);
+    set(ensemble, node, NULL);
+    snprintf(node->data, sizeof node->data, "%s", data);
     return true;
 }
 

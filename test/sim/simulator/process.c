@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock/lock_state.h"
 #include "run.h"
 #include "session/session_open.h"
 
@@ -35,27 +36,55 @@ static void *mark_of(const struct contender *contender)
     return (void *)(uintptr_t)contender->round;
 }
 
-static bool is_past(const struct contender *contender, const void *mark)
+bool contender_is_past(const struct contender *contender, const void *mark)
 {
     return !process_is_alive(contender->process) || mark_of(contender) != mark;
+}
+
+void contender_post(struct contender *contender, int64_t delay_ns, event_fn *run)
+{
+    struct host *host = &contender->process->host;
+
+    world_post(&host->actor, host->actor.world->now_ns + delay_ns, run, contender, mark_of(contender));
 }
 
 static void finish_work(void *subject, void *mark)
 {
     struct contender *contender = subject;
 
-    if (!is_past(contender, mark) && contender->is_holding)
+    if (!contender_is_past(contender, mark) && contender->is_holding)
         let_go(contender);
 }
 
 static void plan_release(struct contender *contender, int64_t delay_ns)
 {
-    struct host *host = &contender->process->host;
-
     if (delay_ns == 0)
         let_go(contender);
     else
-        world_post(&host->actor, host->actor.world->now_ns + delay_ns, finish_work, contender, mark_of(contender));
+        contender_post(contender, delay_ns, finish_work);
+}
+
+/* Not by the call that waits: what becomes of it shows in the nodes. */
+static void downgrade(void *subject, void *mark)
+{
+    struct contender *contender = subject;
+
+    if (contender_is_past(contender, mark) || !contender->is_holding || zkl_lock_enter(contender->lock) != ZKLOCK_OK)
+        return;
+    bool is_possible = zkl_lock_is_granted(contender->lock) && !contender->lock->attempt->machine.is_downgraded &&
+                       zkl_session_has_lease(contender->lock->session);
+    if (is_possible && zkl_attempt_downgrade(contender->lock->attempt, ZKL_NEVER))
+        run_of(contender)->figures.downgrades++;
+    (void)zkl_lock_leave(contender->lock, ZKLOCK_OK);
+}
+
+static void perhaps_downgrade(struct contender *contender)
+{
+    struct chance *chance = &contender->process->host.chance;
+    bool is_writer = contender->lock->mode == ZKLOCK_MODE_EXCLUSIVE;
+
+    if (run_of(contender)->paths[contender->path].is_shared && is_writer && chance_one_in(chance, 2))
+        contender_post(contender, chance_near(chance, 0, contender->hold_ns), downgrade);
 }
 
 static void on_ended(struct contender *contender, zklock_status status)
@@ -71,6 +100,7 @@ static void on_ended(struct contender *contender, zklock_status status)
         return;
     contender->is_holding = true;
     contender->is_lost_told = false;
+    perhaps_downgrade(contender);
     plan_release(contender, contender->hold_ns);
 }
 
@@ -117,22 +147,28 @@ static void on_event(zklock *lock, const zklock_event *event, void *arg)
         contender_renew(contender);
 }
 
+bool contender_has_slept(struct contender *contender, event_fn *check, void *mark)
+{
+    struct actor *actor = &contender->process->host.actor;
+
+    if (actor->resumed_ns == 0 || actor->world->now_ns >= actor->resumed_ns + LATE_RESULT)
+        return false;
+    world_post(actor, actor->resumed_ns + LATE_RESULT, check, contender, mark);
+    return true;
+}
+
 static void check_limit(void *subject, void *mark)
 {
     struct contender *contender = subject;
-    struct actor *actor = &contender->process->host.actor;
 
-    if (is_past(contender, mark) || zklock_result(contender->lock) != ZKLOCK_PENDING)
+    if (contender_is_past(contender, mark) || zklock_result(contender->lock) != ZKLOCK_PENDING)
         return;
-    if (actor->resumed_ns > 0 && actor->world->now_ns < actor->resumed_ns + LATE_RESULT) {
-        world_post(actor, actor->resumed_ns + LATE_RESULT, check_limit, contender, mark);
-        return;
-    }
-    checker_fail(run_of(contender), PROPERTY_LIMIT, "%s: lock %d still waits", contender->process->host.name,
-                 contender->index);
+    if (!contender_has_slept(contender, check_limit, mark))
+        checker_fail(run_of(contender), PROPERTY_LIMIT, "%s: lock %d still waits", contender->process->host.name,
+                     contender->index);
 }
 
-static void plan_limit_check(struct contender *contender, int64_t limit_ms)
+void contender_post_limit(struct contender *contender, int64_t limit_ms, event_fn *check)
 {
     struct process *process = contender->process;
     int64_t limit_ns = limit_ms * MILLISECOND;
@@ -143,7 +179,7 @@ static void plan_limit_check(struct contender *contender, int64_t limit_ms)
     if (limit_ms == 0 && zklock_session_info_get(process->session, &info) == ZKLOCK_OK)
         limit_ns = info.session_timeout_ms * MILLISECOND;
     int64_t at_ns = runtime_when(&process->runtime, runtime_clock(&process->runtime) + limit_ns);
-    world_post(&process->host.actor, at_ns + LATE_RESULT, check_limit, contender, mark_of(contender));
+    world_post(&process->host.actor, at_ns + LATE_RESULT, check, contender, mark_of(contender));
 }
 
 void contender_acquire(struct contender *contender, int64_t limit_ms, int64_t hold_ns)
@@ -160,7 +196,7 @@ void contender_acquire(struct contender *contender, int64_t limit_ms, int64_t ho
     if (status != ZKLOCK_OK)
         checker_fail(run, PROPERTY_CALL, "%s: lock %d: acquire of an idle lock: %s", contender->process->host.name,
                      contender->index, zklock_status_name(status));
-    plan_limit_check(contender, limit_ms);
+    contender_post_limit(contender, limit_ms, check_limit);
 }
 
 void contender_cancel(struct contender *contender)
@@ -175,18 +211,37 @@ void contender_cancel(struct contender *contender)
                      zklock_status_name(after));
 }
 
+void contender_options(struct contender *contender, zklock_options *options)
+{
+    const struct lock_path *path = &run_of(contender)->paths[contender->path];
+    bool is_kazoo = contender->index % 4 == 3 && path->permits == 0 && !path->is_shared;
+
+    zklock_options_init(options);
+    options->style = is_kazoo ? ZKLOCK_STYLE_KAZOO : ZKLOCK_STYLE_CURATOR;
+    if (path->is_shared)
+        options->style = ZKLOCK_STYLE_CURATOR_RW;
+    options->mode = path->permits > 0 ? ZKLOCK_MODE_SEMAPHORE : ZKLOCK_MODE_EXCLUSIVE;
+    if (path->is_shared && chance_one_in(&contender->process->host.chance, 2))
+        options->mode = ZKLOCK_MODE_SHARED;
+    /* Where the limit changes, most take the one that is there. */
+    bool names_it = !run_of(contender)->plan->scenario.has_limits || contender->process->slot % 4 == 0;
+    options->permits = names_it ? (unsigned)path->permits : 0;
+    options->on_event = on_event;
+    options->event_arg = contender;
+}
+
 static void make_lock(struct contender *contender)
 {
     struct run *run = run_of(contender);
     zklock_options options;
 
-    zklock_options_init(&options);
-    const struct lock_path *path = &run->paths[contender->path];
-    options.style = contender->index % 4 == 3 && path->permits == 0 ? ZKLOCK_STYLE_KAZOO : ZKLOCK_STYLE_CURATOR;
-    options.mode = path->permits > 0 ? ZKLOCK_MODE_SEMAPHORE : ZKLOCK_MODE_EXCLUSIVE;
-    options.permits = (unsigned)path->permits;
-    options.on_event = on_event;
-    options.event_arg = contender;
+    if (contender->is_part)
+        return;
+    if (contender->crew) {
+        crew_make(contender->crew, contender);
+        return;
+    }
+    contender_options(contender, &options);
     zklock_status status =
         zklock_new(contender->process->session, run->paths[contender->path].path, &options, &contender->lock);
     if (status != ZKLOCK_OK)
@@ -203,7 +258,10 @@ static void free_lock(struct contender *contender)
     contender->is_holding = false;
     contender->is_believed = false;
     contender->round++;
-    zklock_free(lock);
+    if (contender->crew)
+        crew_free(contender->crew);
+    else if (!contender->is_part)
+        zklock_free(lock);
 }
 
 void contender_renew(struct contender *contender)
@@ -248,6 +306,20 @@ static void open_session(struct process *process)
         checker_fail(process->run, PROPERTY_CALL, "a session: %s", zklock_status_name(status));
 }
 
+/* The first ones are parts of several where the world is of that kind and there is more than one. */
+static void place_contender(struct process *process, int index)
+{
+    const struct scenario *scenario = &process->run->plan->scenario;
+    struct contender *contender = &process->contenders[index];
+
+    contender->process = process;
+    contender->index = index;
+    contender->path = (process->slot + index) % scenario->path_count;
+    contender->crew = scenario->kind == WORLD_COHORTS ? &process->crews[index] : NULL;
+    contender->is_part = scenario->kind == WORLD_SEVERAL && scenario->lock_count > 1 && index < MOST_PARTS;
+    process->several.count += contender->is_part;
+}
+
 struct process *process_start(struct run *run, int slot)
 {
     struct process *process = must_have(calloc(1, sizeof *process));
@@ -262,13 +334,12 @@ struct process *process_start(struct run *run, int slot)
     driver_init(&process->driver, &process->host, &run->ensemble);
     open_session(process);
     process->contender_count = run->plan->scenario.lock_count;
-    for (int i = 0; i < process->contender_count; i++) {
-        struct contender *contender = &process->contenders[i];
-        contender->process = process;
-        contender->index = i;
-        contender->path = (slot + i) % run->plan->scenario.path_count;
-        make_lock(contender);
-    }
+    for (int i = 0; i < process->contender_count; i++)
+        place_contender(process, i);
+    for (int i = 0; i < process->contender_count; i++)
+        make_lock(&process->contenders[i]);
+    if (process->several.count > 0)
+        several_make(&process->several, process);
     return process;
 }
 
@@ -298,6 +369,7 @@ void process_depart(struct process *process)
 
     for (int i = 0; i < process->contender_count; i++)
         free_lock(&process->contenders[i]);
+    several_free(&process->several);
     zklock_status status = zklock_session_close(process->session, process->close_ms);
     process->departure = GONE;
     process->session = NULL;

@@ -3,6 +3,8 @@
 #ifndef SIMULATOR_PROCESS_H
 #define SIMULATOR_PROCESS_H
 
+#include "crew.h"
+#include "several.h"
 #include "sim_runtime.h"
 #include "sim_store.h"
 #include "zklock.h"
@@ -25,9 +27,12 @@ struct contender {
     bool is_lost_told;
     bool must_free;     /* in its next callback */
     int64_t hold_ns;
+    bool is_part;       /* of the several that are taken as one: their user is not its own */
+    struct crew *crew;  /* whose contender it is; NULL: none */
 
     /* the checker's */
     bool is_believed;
+    int64_t czxid;            /* of its node: the token, or that of the reader which has taken its place */
     int64_t belief_end_ns;    /* by the lease as it was seen last */
     uint64_t token;
     uint64_t removed_tokens[REMOVALS_KEPT]; /* of nodes that an operator removed last: a zombie may be among them */
@@ -50,6 +55,8 @@ struct process {
     int64_t close_ms;
     int contender_count;
     struct contender contenders[MOST_LOCKS];
+    struct several several;
+    struct crew crews[MOST_LOCKS];
 };
 
 struct process *process_start(struct run *run, int slot);
@@ -64,6 +71,16 @@ void process_depart(struct process *process);
 
 void contender_acquire(struct contender *contender, int64_t limit_ms, int64_t hold_ns);
 void contender_cancel(struct contender *contender);
+/* What a lock object on its path is made with. */
+void contender_options(struct contender *contender, zklock_options *options);
+/* Something later, on the process's time, unless the round is another one by then: then `run` finds the mark changed. */
+void contender_post(struct contender *contender, int64_t delay_ns, event_fn *run);
+/* Whether what was posted in the round of this mark is over. */
+bool contender_is_past(const struct contender *contender, const void *mark);
+/* Posts `check` for when a result must be there. */
+void contender_post_limit(struct contender *contender, int64_t limit_ms, event_fn *check);
+/* Of a check: whether the process stood still, so that it was posted again. */
+bool contender_has_slept(struct contender *contender, event_fn *check, void *mark);
 /* Frees the lock object and makes another one. */
 void contender_renew(struct contender *contender);
 

@@ -46,7 +46,7 @@ void run_until(struct run *run, int64_t until_ns)
 
 /* ---------------------------------------------------------------- the beginning */
 
-/* In every third world some are semaphores. */
+/* In worlds of that kind some are semaphores, in others shared. */
 static void make_paths(struct run *run)
 {
     const struct scenario *scenario = &run->plan->scenario;
@@ -54,8 +54,10 @@ static void make_paths(struct run *run)
 
     for (int i = 0; i < scenario->path_count; i++) {
         snprintf(run->paths[i].path, sizeof run->paths[i].path, i % 3 == 0 ? "/lock-%d" : "/locks/some/lock-%d", i);
-        if (scenario->seed % 3 == 0 && chance_one_in(&chance, 2))
+        if (scenario->kind == WORLD_PERMITS && chance_one_in(&chance, 2))
             run->paths[i].permits = (int)chance_between(&chance, 1, 3);
+        if (scenario->kind == WORLD_SHARED || scenario->kind == WORLD_SEVERAL)
+            run->paths[i].is_shared = chance_below(&chance, 3) < (scenario->kind == WORLD_SHARED ? 2 : 1);
     }
 }
 
@@ -117,10 +119,12 @@ static struct contender *find_busy(struct run *run)
 {
     for (int slot = 0; slot < MOST_CLIENTS; slot++) {
         struct process *process = run->slots[slot];
+        if (process && several_is_busy(&process->several))
+            return &process->contenders[0];
         for (int i = 0; process && i < process->contender_count; i++) {
             struct contender *contender = &process->contenders[i];
             bool is_idle = zklock_state_get(contender->lock, NULL) == ZKLOCK_STATE_IDLE;
-            if (contender->is_asking || contender->is_holding || !is_idle)
+            if (contender->is_asking || contender->is_holding || !is_idle || crew_is_busy(&process->crews[i]))
                 return contender;
         }
     }
@@ -144,13 +148,21 @@ static int64_t longest_timeout(const struct run *run)
     return longer(run->plan->scenario.timeout_ns, 2 * run->plan->scenario.tick_ns);
 }
 
+/* Several locks are held one after the other, too, and a contender of a cohort by each of its threads. */
+static int longest_queue(const struct scenario *scenario)
+{
+    if (scenario->kind == WORLD_SEVERAL)
+        return scenario->client_count * scenario->lock_count;
+    return scenario->kind == WORLD_COHORTS ? scenario->client_count * CREW_SIZE : scenario->client_count;
+}
+
 /* Dead sessions expire, leases are earned again, zombies are swept, and then one after the other holds. */
 static int64_t longest_drain(const struct run *run)
 {
     const struct scenario *scenario = &run->plan->scenario;
 
     return 5 * longest_timeout(run) + 6 * scenario->tick_ns + 40 * SECOND +
-           scenario->client_count * (scenario->longest_hold_ns + SECOND);
+           longest_queue(scenario) * (scenario->longest_hold_ns + SECOND);
 }
 
 static void drain(struct run *run)

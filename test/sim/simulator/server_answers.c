@@ -304,6 +304,7 @@ static void apply_one(struct server *server, struct txn *txn)
     server->applied_zxid = txn->zxid;
     switch (txn->kind) {
     case TXN_DELETE:
+    case TXN_REPLACE:
         fire_deletion(server, txn->node);
         break;
     case TXN_CREATE:

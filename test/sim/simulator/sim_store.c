@@ -20,8 +20,9 @@ const char *op_name(enum zkl_op op)
 
 static struct request *copy_request(const struct zkl_request *asked)
 {
-    const char *const *paths = asked->op == ZKL_OP_CHECK ? asked->paths : &asked->path;
-    int count = asked->op == ZKL_OP_CHECK ? asked->path_count : 1;
+    const char *const both[] = {asked->path, asked->replacement};
+    const char *const *paths = asked->op == ZKL_OP_CHECK ? asked->paths : both;
+    int count = asked->op == ZKL_OP_CHECK ? asked->path_count : asked->op == ZKL_OP_REPLACE ? 2 : 1;
     size_t sizes[MOST_PATHS];
     size_t size = 0;
 

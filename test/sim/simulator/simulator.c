@@ -22,6 +22,7 @@ struct wishes {
     bool is_planned;
     bool must_shrink;
     bool is_twice;
+    int only;     /* the worlds of this kind; -1: all */
     int expected; /* a property, ANY_PROPERTY, or -1 */
     size_t most_items; /* of a plan that was shrunk; 0: any */
 };
@@ -29,13 +30,14 @@ struct wishes {
 static void print_usage(FILE *stream)
 {
     fprintf(stream, "usage: simulator [--seed N] [--worlds N | --events N] [--trace] [--plan] [--shrink [--most N]]\n"
-                    "                 [--twice] [--expect PROPERTY]\n"
+                    "                 [--twice] [--only KIND] [--expect PROPERTY]\n"
                     "  --seed N     the first world's seed; the next ones follow it (default: from the clock)\n"
                     "  --worlds N   so many worlds; --events N: until so many things happened (default %d)\n"
                     "  --trace      print what happens     --plan   print what is planned\n"
                     "  --shrink     make a failing plan smaller, and print what is left of it with its trace;\n"
                     "               with --most N, fail if more than N items are left\n"
                     "  --twice      play each world twice, and compare\n"
+                    "  --only KIND  of the worlds that are plain, or of permits, shared, several, cohorts\n"
                     "  --expect P   succeed if and only if a world breaks this property:",
             DEFAULT_EVENTS);
     for (int i = 0; i < PROPERTY_COUNT; i++)
@@ -68,6 +70,15 @@ static int read_property(const char *text)
     exit(2);
 }
 
+static int read_kind(const char *text)
+{
+    for (int i = 0; i < WORLD_KIND_COUNT; i++)
+        if (strcmp(text, world_kind_name((enum world_kind)i)) == 0)
+            return i;
+    fprintf(stderr, "simulator: --only: '%s' is no kind of worlds; see --help\n", text);
+    exit(2);
+}
+
 static void read_options(struct wishes *wishes, int argc, char **argv)
 {
     static const struct option options[] = {
@@ -75,7 +86,7 @@ static void read_options(struct wishes *wishes, int argc, char **argv)
         {"events", required_argument, NULL, 'e'}, {"expect", required_argument, NULL, 'x'},
         {"most", required_argument, NULL, 'm'},   {"trace", no_argument, NULL, 't'},
         {"plan", no_argument, NULL, 'p'},         {"shrink", no_argument, NULL, 'k'},
-        {"twice", no_argument, NULL, '2'},        {"help", no_argument, NULL, 'h'},
+        {"twice", no_argument, NULL, '2'},        {"only", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
     int option;
 
@@ -85,6 +96,7 @@ static void read_options(struct wishes *wishes, int argc, char **argv)
         case 'w': wishes->world_count = read_number("--worlds", optarg); break;
         case 'e': wishes->event_count = read_number("--events", optarg); break;
         case 'x': wishes->expected = read_property(optarg); break;
+        case 'o': wishes->only = read_kind(optarg); break;
         case 'm': wishes->most_items = (size_t)read_number("--most", optarg); break;
         case 't': wishes->is_traced = true; break;
         case 'p': wishes->is_planned = true; break;
@@ -187,7 +199,7 @@ static double cpu_seconds(void)
 
 int main(int argc, char **argv)
 {
-    struct wishes wishes = {.event_count = DEFAULT_EVENTS, .expected = -1};
+    struct wishes wishes = {.event_count = DEFAULT_EVENTS, .only = -1, .expected = -1};
     struct figures sum = {0};
     struct timespec begin;
     uint64_t seed;
@@ -203,6 +215,8 @@ int main(int argc, char **argv)
                                                 : sum.events >= wishes.event_count;
         if (is_enough)
             break;
+        if (wishes.only >= 0 && (int)world_kind_of(seed) != wishes.only)
+            continue;
         status = play_world(&wishes, seed, &sum);
     }
     figures_print(&sum, seconds_since(&begin), cpu_seconds());

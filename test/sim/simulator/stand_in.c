@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "stand_in.h"
 
+pthread_t __real_pthread_self(void);
+pthread_t __wrap_pthread_self(void);
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 pid_t __wrap_getpid(void);
 int __wrap_gethostname(char *name, size_t size);
@@ -22,6 +25,18 @@ int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
     run_pump();
     pthread_mutex_lock(mutex);
     return 0;
+}
+
+static int pretended;
+
+void stand_in_for_thread(int number)
+{
+    pretended = number;
+}
+
+pthread_t __wrap_pthread_self(void)
+{
+    return pretended ? (pthread_t)pretended : __real_pthread_self();
 }
 
 pid_t __wrap_getpid(void)

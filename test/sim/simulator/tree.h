@@ -11,7 +11,7 @@ struct connection;
 struct zk_session;
 
 /* Who deleted a node. */
-enum removal { REMOVED_BY_OWNER, REMOVED_BY_EXPIRY, REMOVED_BY_OPERATOR, REMOVED_AS_EMPTY };
+enum removal { REMOVED_BY_OWNER, REMOVED_BY_EXPIRY, REMOVED_BY_OPERATOR, REMOVED_AS_EMPTY, REMOVED_FOR_ANOTHER };
 
 /* What of a node's data can matter here: the limit of a semaphore. */
 #define DATA_SIZE 64

@@ -106,7 +106,7 @@ struct request {
     int child_count;
     char *created;
     int path_count;
-    char *paths[]; /* CHECK has several; the others one */
+    char *paths[]; /* CHECK has several, REPLACE both; the others one */
 };
 
 struct connection {
