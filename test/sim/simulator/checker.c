@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock/limit.h"
 #include "lock/lock_state.h"
 #include "run.h"
 
@@ -82,17 +83,18 @@ static int more_of(int a, int b)
     return a > b ? a : b;
 }
 
-int checker_permits(const struct run *run, const struct lock_path *path)
+/* How many may hold together, at most. */
+static int permits_at(const struct run *run, const struct lock_path *path)
 {
     int former = run->world.now_ns < path->former_until_ns ? path->former_limit : 0;
 
-    return more_of(path->permits, more_of(path->limit, former));
+    return more_of(path->limit > 0 ? path->limit : path->permits, former);
 }
 
 static int permits_of(const struct contender *contender)
 {
     const struct run *run = contender->process->run;
-    int permits = checker_permits(run, &run->paths[contender->path]);
+    int permits = permits_at(run, &run->paths[contender->path]);
 
     return permits > 0 ? permits : 1;
 }
@@ -324,11 +326,36 @@ static void follow_replacement(struct contender *contender, const struct znode *
     checker_fail(run, PROPERTY_NODE, "%s was replaced, and its owner has not asked for it", node->path);
 }
 
+/* Who waits may go by what was there before, as long as its server or its callbacks may be behind. */
+static void take_limit(struct run *run, const struct znode *node, int limit)
+{
+    const struct scenario *scenario = &run->plan->scenario;
+
+    for (int i = 0; i < scenario->path_count; i++) {
+        struct lock_path *path = &run->paths[i];
+        if (path->permits == 0 || strcmp(path->path, node->path) != 0)
+            continue;
+        path->former_limit = permits_at(run, path);
+        path->former_until_ns = run->world.now_ns + 2 * scenario->timeout_ns + SYNC_LIMIT * scenario->tick_ns;
+        path->limit = limit;
+    }
+}
+
+void checker_on_write(void *ctx, struct znode *node)
+{
+    unsigned limit;
+
+    if (zkl_limit_read(node->data, strlen(node->data), &limit))
+        take_limit(ctx, node, (int)limit);
+}
+
 void checker_on_gone(void *ctx, struct znode *node)
 {
     struct run *run = ctx;
     struct contender *contender = node->owner ? contender_of(run, node) : NULL;
 
+    if (!node->owner)
+        take_limit(run, node, 0);
     if (!contender)
         return;
     TRACE(&run->world, "gone: %s", node->path);

@@ -47,7 +47,7 @@ const char *property_text(enum property property);
 struct lock_path {
     char path[32];
     int permits;    /* of a semaphore, at first; 0: a lock */
-    int limit;      /* what an operator has made of them; 0: nothing */
+    int limit;      /* as the quorum sees it; 0: none is set */
     int former_limit; /* the most before that, as long as somebody may go by it */
     int64_t former_until_ns;
     bool is_shared; /* some want it as readers, and others go on as such */
@@ -57,8 +57,6 @@ struct lock_path {
 /* Says what is wrong, and ends the program. */
 _Noreturn void checker_fail(struct run *run, enum property property, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* How many may hold together, at most. */
-int checker_permits(const struct run *run, const struct lock_path *path);
 /* By its own clock, now. */
 bool checker_believes(const struct contender *contender);
 /* The node of one that believes is there, and its own, as the quorum sees it; but for an operator's deletion. */
@@ -66,6 +64,7 @@ void checker_check_node(struct contender *contender);
 /* After anything that happened to the process. */
 void checker_look(struct process *process);
 void checker_on_gone(void *run, struct znode *node);
+void checker_on_write(void *run, struct znode *node);
 void checker_on_watch(void *run, struct watch *watch);
 
 #endif

@@ -109,6 +109,8 @@ void ensemble_commit_one(struct ensemble *ensemble)
     }
     if (txn->kind == TXN_DELETE || txn->kind == TXN_REPLACE)
         ensemble->listener.on_gone(ensemble->listener.ctx, txn->node);
+    if (txn->kind == TXN_SET)
+        ensemble->listener.on_write(ensemble->listener.ctx, txn->node);
     if (txn->kind == TXN_CLOSE_SESSION)
         for (struct znode *node = txn->session->first_owned; node; node = node->next_owned)
             if (node->dzxid == txn->zxid)

@@ -45,6 +45,8 @@ struct ensemble_listener {
     void *ctx;
     /* A node went, as the quorum sees it. */
     void (*on_gone)(void *ctx, struct znode *node);
+    /* Its data changed, as the quorum sees them. */
+    void (*on_write)(void *ctx, struct znode *node);
     /* A session watches a node that is not its own. */
     void (*on_watch)(void *ctx, struct watch *watch);
 };

@@ -207,20 +207,14 @@ static struct znode *nth_contender(struct znode *parent, int which)
     return NULL;
 }
 
-/* Who waits may go by what was there before, as long as its server may be behind. */
 static void change_limit(struct run *run, const struct item *item)
 {
-    struct lock_path *path = &run->paths[item->subject];
-    const struct scenario *scenario = &run->plan->scenario;
+    const struct lock_path *path = &run->paths[item->subject];
     char text[ZKL_LIMIT_SIZE];
-    int most = checker_permits(run, path);
 
     zkl_limit_write(text, (unsigned)item->which);
-    if (path->permits == 0 || !operator_write(&run->ensemble, tree_find(&run->ensemble.tree, path->path, LATEST), text))
-        return;
-    path->limit = item->which;
-    path->former_limit = most;
-    path->former_until_ns = run->world.now_ns + 3 * scenario->timeout_ns + 10 * scenario->tick_ns;
+    if (path->permits > 0)
+        operator_write(&run->ensemble, tree_find(&run->ensemble.tree, path->path, LATEST), text);
 }
 
 static void play_operator(struct run *run, const struct item *item)

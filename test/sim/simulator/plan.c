@@ -262,11 +262,11 @@ static void draw_limits(struct plan *plan)
     struct scenario *scenario = &plan->scenario;
     struct chance chance = chance_stream(scenario->seed, 3);
 
-    if (scenario->kind != WORLD_PERMITS || chance_one_in(&chance, 2))
+    if (scenario->kind != WORLD_PERMITS || chance_one_in(&chance, 3))
         return;
     scenario->has_limits = true;
     for (int path = 0; path < scenario->path_count; path++)
-        for (int64_t i = chance_near(&chance, 0, 20); i > 0; i--)
+        for (int64_t i = chance_between(&chance, 0, 20); i > 0; i--)
             add(plan, (struct item){.kind = ITEM_LIMIT, .subject = path, .which = (int)chance_between(&chance, 1, 4),
                                     .at_ns = chance_below(&chance, scenario->chaos_ns)});
 }

@@ -96,6 +96,8 @@ static void on_ended(struct contender *contender, zklock_status status)
                      contender->index, zklock_status_name(status));
     contender->is_asking = false;
     run->figures.results[status]++;
+    if (status == ZKLOCK_OTHER_PERMITS)
+        contender->must_free = true;
     if (status != ZKLOCK_OK)
         return;
     contender->is_holding = true;
@@ -223,8 +225,8 @@ void contender_options(struct contender *contender, zklock_options *options)
     options->mode = path->permits > 0 ? ZKLOCK_MODE_SEMAPHORE : ZKLOCK_MODE_EXCLUSIVE;
     if (path->is_shared && chance_one_in(&contender->process->host.chance, 2))
         options->mode = ZKLOCK_MODE_SHARED;
-    /* Where the limit changes, most take the one that is there. */
-    bool names_it = !run_of(contender)->plan->scenario.has_limits || contender->process->slot % 4 == 0;
+    /* Where the limit changes, some take the one that is there, and whoever is refused does it the other way. */
+    bool names_it = !run_of(contender)->plan->scenario.has_limits || contender->renewals % 2 == 1;
     options->permits = names_it ? (unsigned)path->permits : 0;
     options->on_event = on_event;
     options->event_arg = contender;
@@ -267,6 +269,7 @@ static void free_lock(struct contender *contender)
 void contender_renew(struct contender *contender)
 {
     free_lock(contender);
+    contender->renewals++;
     make_lock(contender);
 }
 

@@ -22,6 +22,7 @@ struct contender {
     int path;
     zklock *lock;
     unsigned round;     /* acquires begun */
+    unsigned renewals;  /* of its lock object */
     bool is_asking;     /* the result of this round is still to come */
     bool is_holding;    /* the user was told that it holds */
     bool is_lost_told;

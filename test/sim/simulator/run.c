@@ -80,7 +80,8 @@ void run_init(struct run *run, const struct plan *plan, const struct run_options
     run->world.is_traced = options->is_traced;
     ensemble_init(&run->ensemble, &run->world, &ensemble);
     run->ensemble.listener =
-        (struct ensemble_listener){.ctx = run, .on_gone = checker_on_gone, .on_watch = checker_on_watch};
+        (struct ensemble_listener){.ctx = run, .on_gone = checker_on_gone, .on_write = checker_on_write,
+                                   .on_watch = checker_on_watch};
     make_paths(run);
 }
 
