@@ -641,7 +641,7 @@ ZKLOCK_API void zklock_contender_name(zklock *lock, char *buffer, size_t size);
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_held_path(zklock *lock, char *buffer, size_t size);
 
 /* Writes one line about the latest failure of this lock: what, where, what is missing; or an empty string. It is
- * cut to the buffer, of which 256 bytes are enough. Does not block; any thread. */
+ * cut to the buffer, of which 256 bytes are enough, and left out when memory is short. Does not block; any thread. */
 ZKLOCK_API void zklock_detail(zklock *lock, char *buffer, size_t size);
 
 /* -------------------------------------------------------------------------------- several locks as one */

@@ -28,6 +28,7 @@ static void destroy(struct zkl_attempt *attempt)
     zkl_listing_clear(&attempt->listing);
     zkl_zombie_free(attempt->zombie);
     zkl_permit_free(attempt->permit);
+    zkl_detail_clear(&attempt->detail);
     free(attempt->path);
     free(attempt->payload);
     free(attempt->own_path);
@@ -191,7 +192,8 @@ static void carry_out(struct zkl_attempt *attempt, const struct zkl_actions *act
         attempt->zombie = NULL;
     }
     if (actions->node_stays) {
-        zkl_session_log(attempt->session, ZKLOCK_LOG_WARNING, "%s; it stays until the session ends", attempt->detail);
+        zkl_session_log(attempt->session, ZKLOCK_LOG_WARNING, "%s; it stays until the session ends",
+                        zkl_detail_text(&attempt->detail));
         zkl_session_spoil(attempt->session);
     }
     if (actions->notice != ZKL_NOTICE_NONE) {

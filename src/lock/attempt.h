@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/detail.h"
 #include "recipe/machine.h"
 #include "session/session.h"
 
@@ -59,7 +60,7 @@ struct zkl_attempt {
     zklock_status result;         /* of the acquire; PENDING until it has one */
     zklock_status downgrade_result; /* PENDING until it is certain */
     zklock_status release_result; /* PENDING until the release is confirmed */
-    char detail[256];
+    struct zkl_detail detail;
 };
 
 struct zkl_attempt_options {

@@ -45,7 +45,7 @@ static void on_link(struct zkl_member *member, enum zkl_link link)
     case ZKL_LINK_REFUSED:
         if (attempt->result != ZKLOCK_PENDING)
             break;
-        zkl_session_describe(attempt->session, attempt->detail, sizeof attempt->detail);
+        zkl_session_explain(attempt->session, &attempt->detail);
         zkl_attempt_give_up(attempt, ZKL_OUTCOME_DENIED);
         break;
     case ZKL_LINK_CLOSING:

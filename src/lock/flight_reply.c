@@ -32,13 +32,13 @@ void zkl_flight_describe(struct zkl_attempt *attempt, const char *what, const ch
                          const struct zkl_reply *reply)
 {
     if (reply->code == ZKL_CODE_NO_AUTH)
-        snprintf(attempt->detail, sizeof attempt->detail, "%s %s: denied; it needs the right %s", what, attempt->path,
+        zkl_detail_say(&attempt->detail, "%s %s: denied; it needs the right %s", what, attempt->path,
                  right);
     else if (reply->code == ZKL_CODE_NO_CHILDREN)
-        snprintf(attempt->detail, sizeof attempt->detail, "%s %s: that is an ephemeral node, which cannot have children",
+        zkl_detail_say(&attempt->detail, "%s %s: that is an ephemeral node, which cannot have children",
                  what, attempt->path);
     else if (reply->code == ZKL_CODE_REFUSED || reply->code == ZKL_CODE_NODE_EXISTS)
-        snprintf(attempt->detail, sizeof attempt->detail, "%s %s: refused by the server (error %d)", what,
+        zkl_detail_say(&attempt->detail, "%s %s: refused by the server (error %d)", what,
                  attempt->path, reply->raw_code);
 }
 
@@ -85,10 +85,10 @@ static bool take_place(struct zkl_attempt *attempt, const char *const *children,
     if (place->own_is_present)
         sprintf(attempt->own_path, "%s/%.*s", attempt->path, ZKL_OWN_NAME_SIZE - 1, children[place->own]);
     if (place->is_mixed)
-        snprintf(attempt->detail, sizeof attempt->detail,
+        zkl_detail_say(&attempt->detail,
                  "%s holds contenders of styles that do not exclude each other", attempt->path);
     else if (place->is_unordered)
-        snprintf(attempt->detail, sizeof attempt->detail,
+        zkl_detail_say(&attempt->detail,
                  "%s holds readers or writers, and its sequence numbers have run out: their order cannot be told any "
                  "more; use another path, or delete this one while nobody is in it", attempt->path);
     if (place->needs_survey)

@@ -94,10 +94,10 @@ static void explain_timeout(zklock *lock, const struct zkl_attempt *attempt)
 
     zkl_session_describe(lock->session, silence, sizeof silence);
     if (attempt->permit) {
-        zkl_permit_explain(attempt->permit, silence, lock->detail, sizeof lock->detail);
+        zkl_permit_explain(attempt->permit, silence, &lock->detail);
         return;
     }
-    snprintf(lock->detail, sizeof lock->detail, "behind %s%s%s", slash ? slash + 1 : "others", silence[0] ? "; " : "",
+    zkl_detail_say(&lock->detail, "behind %s%s%s", slash ? slash + 1 : "others", silence[0] ? "; " : "",
              silence);
 }
 
@@ -106,11 +106,11 @@ static void ended(zklock *lock, struct zkl_attempt *attempt)
     bool is_explained = attempt->result == ZKLOCK_DENIED || attempt->result == ZKLOCK_REFUSED ||
                         attempt->result == ZKLOCK_MIXED_STYLES || attempt->result == ZKLOCK_OTHER_PERMITS;
 
-    lock->detail[0] = '\0';
+    zkl_detail_clear(&lock->detail);
     if (is_explained)
-        memcpy(lock->detail, attempt->detail, sizeof lock->detail);
+        zkl_detail_say(&lock->detail, "%s", zkl_detail_text(&attempt->detail));
     else if (attempt->result == ZKLOCK_NO_SERVER)
-        zkl_session_describe(lock->session, lock->detail, sizeof lock->detail);
+        zkl_session_explain(lock->session, &lock->detail);
     else if (attempt->result == ZKLOCK_TIMEOUT)
         explain_timeout(lock, attempt);
     zkl_session_log(lock->session, ZKLOCK_LOG_INFO, "%s: not acquired after %lld ms: %s", lock->path,
@@ -133,7 +133,7 @@ static void lost(zklock *lock, enum zkl_outcome outcome)
 {
     lock->loss = loss_of(outcome);
     lock->is_silent = false;
-    snprintf(lock->detail, sizeof lock->detail, "%s", zklock_loss_text(lock->loss));
+    zkl_detail_say(&lock->detail, "%s", zklock_loss_text(lock->loss));
     zkl_session_log(lock->session, ZKLOCK_LOG_WARNING, "%s: the lock was lost: %s", lock->path,
                     zklock_loss_text(lock->loss));
     emit(lock, ZKLOCK_EVENT_LOST, ZKLOCK_LOST);
@@ -158,14 +158,14 @@ void zkl_lock_on_notice(zklock *lock, struct zkl_attempt *attempt, enum zkl_noti
         break;
     case ZKL_NOTICE_DOWNGRADED:
         if (outcome != ZKL_OUTCOME_OK)
-            memcpy(lock->detail, attempt->detail, sizeof lock->detail);
+            zkl_detail_say(&lock->detail, "%s", zkl_detail_text(&attempt->detail));
         zkl_session_log(lock->session, ZKLOCK_LOG_INFO, "%s: %s", lock->path,
                         outcome == ZKL_OUTCOME_OK ? "held as shared from now on" : "not downgraded");
         wake_owner(lock);
         break;
     case ZKL_NOTICE_RELEASED: /* told by zkl_lock_on_gone() */
-        if (attempt->detail[0] && outcome != ZKL_OUTCOME_OK)
-            memcpy(lock->detail, attempt->detail, sizeof lock->detail);
+        if (attempt->detail.text && outcome != ZKL_OUTCOME_OK)
+            zkl_detail_say(&lock->detail, "%s", zkl_detail_text(&attempt->detail));
         wake_waiters(lock);
         break;
     case ZKL_NOTICE_NONE:
@@ -232,6 +232,7 @@ static void destroy(zklock *lock)
     if (lock->event_fd >= 0)
         close(lock->event_fd);
     zkl_notices_clear(&lock->notices);
+    zkl_detail_clear(&lock->detail);
     free(lock->path);
     free(lock->directory);
     free(lock->payload);

@@ -90,12 +90,12 @@ zklock_status zkl_lock_start(zklock *lock, int64_t limit_ns, bool is_try)
     if (is_in_use(lock))
         return ZKLOCK_ALREADY;
     if (zkl_session_is_refused(lock->session)) {
-        zkl_session_describe(lock->session, lock->detail, sizeof lock->detail);
+        zkl_session_explain(lock->session, &lock->detail);
         return ZKLOCK_DENIED;
     }
     size_t room = zkl_attempt_room(lock->directory, kind_of(lock), is_try);
     if (!zkl_session_reserve(lock->session, room)) {
-        snprintf(lock->detail, sizeof lock->detail,
+        zkl_detail_say(&lock->detail,
                  "this session has as many locks as its connection can restore; use another session for more");
         return ZKLOCK_TOO_LARGE;
     }

@@ -111,7 +111,7 @@ void zklock_detail(zklock *lock, char *buffer, size_t size)
         buffer[0] = '\0';
     if (zkl_lock_enter(lock) != ZKLOCK_OK)
         return;
-    snprintf(buffer, size, "%s", lock->detail);
+    snprintf(buffer, size, "%s", zkl_detail_text(&lock->detail));
     if (size > 0)
         zkl_line_tame(buffer);
     zkl_session_unlock(lock->session);

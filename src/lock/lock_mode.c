@@ -14,7 +14,7 @@ static zklock_status check_downgrade(zklock *lock)
         return ZKLOCK_ALREADY;
     if (lock->attempt->kind == ZKL_KIND_WRITE)
         return ZKLOCK_OK;
-    snprintf(lock->detail, sizeof lock->detail, "only exclusive locks of the style curator-rw can be downgraded");
+    zkl_detail_say(&lock->detail, "only exclusive locks of the style curator-rw can be downgraded");
     return ZKLOCK_BAD_ARGUMENT;
 }
 
@@ -53,6 +53,6 @@ zklock_status zklock_upgrade(zklock *lock)
         status = ZKLOCK_NO_UPGRADE;
     else if (status == ZKLOCK_BAD_ARGUMENT)
         status = ZKLOCK_OK;
-    lock->detail[0] = '\0';
+    zkl_detail_clear(&lock->detail);
     return zkl_lock_leave(lock, status);
 }

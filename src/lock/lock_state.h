@@ -32,7 +32,7 @@ struct zklock {
     bool is_silent;              /* held, and the server does not answer */
     zklock_loss loss;
     unsigned revocations;        /* how often the present contender was asked to let go */
-    char detail[256];
+    struct zkl_detail detail;
 
     zklock_multi *multi;     /* whose part it is; NULL: its own master */
     bool is_in_multi_flight; /* `attempt` is the one that its multi takes it by */

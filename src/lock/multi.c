@@ -62,7 +62,7 @@ static void record(zklock_multi *multi, zklock_status result, zklock *current)
         zkl_attempt_begin_hold(multi->parts[i]->attempt);
     if (result != ZKLOCK_OK && current)
         snprintf(multi->detail, sizeof multi->detail, "%s%s%s", zkl_multi_path_of(current),
-                 current->detail[0] ? ": " : "", current->detail);
+                 current->detail.text ? ": " : "", zkl_detail_text(&current->detail));
     wake_owner(multi);
 }
 

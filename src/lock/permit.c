@@ -105,7 +105,7 @@ static enum zkl_limit_answer take_absence(struct zkl_permit *permit, int32_t ver
     permit->version = version;
     if (permit->wanted > 0 || permit->limit > 0)
         return ZKL_LIMIT_ABSENT;
-    snprintf(lease->detail, sizeof lease->detail, "%s has no limit yet: say how many permits it shall have",
+    zkl_detail_say(&lease->detail, "%s has no limit yet: say how many permits it shall have",
              permit->path);
     return ZKL_LIMIT_OTHER;
 }
@@ -116,7 +116,7 @@ static enum zkl_limit_answer take_number(struct zkl_permit *permit, unsigned lim
 
     permit->is_absent = false;
     if (permit->limit == 0 && permit->wanted > 0 && limit != permit->wanted) {
-        snprintf(lease->detail, sizeof lease->detail, "%s has a limit of %u permits, and %u were asked for",
+        zkl_detail_say(&lease->detail, "%s has a limit of %u permits, and %u were asked for",
                  permit->path, limit, permit->wanted);
         return ZKL_LIMIT_OTHER;
     }
@@ -141,12 +141,12 @@ enum zkl_limit_answer zkl_permit_take_limit(struct zkl_permit *permit, const str
     if (reply->code == ZKL_CODE_OK && zkl_limit_read(reply->data, (size_t)reply->data_size, &limit))
         return take_number(permit, limit);
     if (reply->code == ZKL_CODE_OK)
-        snprintf(lease->detail, sizeof lease->detail, "%s has data that are no limit of a semaphore", permit->path);
+        zkl_detail_say(&lease->detail, "%s has data that are no limit of a semaphore", permit->path);
     else if (reply->code == ZKL_CODE_NO_AUTH)
-        snprintf(lease->detail, sizeof lease->detail, "reading the limit at %s: denied; it needs the right READ",
+        zkl_detail_say(&lease->detail, "reading the limit at %s: denied; it needs the right READ",
                  permit->path);
     else
-        snprintf(lease->detail, sizeof lease->detail, "reading the limit at %s: refused by the server (error %d)",
+        zkl_detail_say(&lease->detail, "reading the limit at %s: refused by the server (error %d)",
                  permit->path, reply->raw_code);
     return reply->code == ZKL_CODE_NO_AUTH ? ZKL_LIMIT_DENIED : ZKL_LIMIT_REFUSED;
 }
@@ -156,10 +156,10 @@ void zkl_permit_describe_set(struct zkl_permit *permit, const struct zkl_reply *
     struct zkl_attempt *lease = permit->lease;
 
     if (reply->code == ZKL_CODE_NO_AUTH)
-        snprintf(lease->detail, sizeof lease->detail, "setting the limit at %s: denied; it needs the right WRITE",
+        zkl_detail_say(&lease->detail, "setting the limit at %s: denied; it needs the right WRITE",
                  permit->path);
     else
-        snprintf(lease->detail, sizeof lease->detail, "setting the limit at %s: refused by the server (error %d)",
+        zkl_detail_say(&lease->detail, "setting the limit at %s: refused by the server (error %d)",
                  permit->path, reply->raw_code);
 }
 
@@ -313,16 +313,16 @@ bool zkl_permit_is_behind(const struct zkl_permit *permit)
     return permit->guard && permit->guard->machine.is_behind;
 }
 
-void zkl_permit_explain(const struct zkl_permit *permit, const char *silence, char *buffer, size_t size)
+void zkl_permit_explain(const struct zkl_permit *permit, const char *silence, struct zkl_detail *detail)
 {
     const char *guard = permit->guard ? permit->guard->ahead_path : NULL;
     const char *separator = silence[0] ? "; " : "";
 
     if (guard && permit->guard->machine.is_behind)
-        snprintf(buffer, size, "behind %s in the queue for a permit%s%s", guard + strlen(permit->path) + 1, separator,
+        zkl_detail_say(detail, "behind %s in the queue for a permit%s%s", guard + strlen(permit->path) + 1, separator,
                  silence);
     else
-        snprintf(buffer, size, "all %u permits are taken%s%s", permit->limit, separator, silence);
+        zkl_detail_say(detail, "all %u permits are taken%s%s", permit->limit, separator, silence);
 }
 
 /* Its session is over, or its lease: what has been got so far is got again. */
@@ -374,7 +374,7 @@ void zkl_permit_on_guard(struct zkl_permit *permit, enum zkl_notice notice, enum
         zkl_permit_review(permit);
         break;
     case ZKL_NOTICE_ENDED:
-        memcpy(lease->detail, permit->guard->detail, sizeof lease->detail);
+        zkl_detail_say(&lease->detail, "%s", zkl_detail_text(&permit->guard->detail));
         zkl_attempt_give_up(lease, outcome);
         break;
     case ZKL_NOTICE_REQUEUED:

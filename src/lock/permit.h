@@ -43,7 +43,7 @@ void zkl_permit_on_guard(struct zkl_permit *permit, enum zkl_notice notice, enum
 /* Whether it is known to stand behind others, in the queue of the guard. */
 bool zkl_permit_is_behind(const struct zkl_permit *permit);
 /* Behind whom the limit passed; `silence` says why the server is not heard, or nothing. */
-void zkl_permit_explain(const struct zkl_permit *permit, const char *silence, char *buffer, size_t size);
+void zkl_permit_explain(const struct zkl_permit *permit, const char *silence, struct zkl_detail *detail);
 /* A watch on the path that nobody waits for any more. */
 void zkl_permit_leave_limit(struct zkl_permit *permit);
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/detail.h"
 #include "base/runtime.h"
 #include "session/store.h"
 #include "zklock.h"
@@ -103,6 +104,8 @@ bool zkl_session_is_own(const zklock_session *session);
 
 /* Why it is not connected, or that it does not answer, in one line; empty while all is well. */
 void zkl_session_describe(const zklock_session *session, char *buffer, size_t size);
+/* The same as what there is to say. */
+void zkl_session_explain(const zklock_session *session, struct zkl_detail *detail);
 
 /* What is to be known of a create below `parent` whose fate nobody sees. Made before the create is sent, so that it
  * is remembered even when memory is short. NULL: no memory. */

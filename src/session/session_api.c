@@ -288,6 +288,14 @@ void zkl_session_describe(const zklock_session *session, char *buffer, size_t si
         snprintf(buffer, size, "%s", session->detail[0] ? session->detail : phase_text(session));
 }
 
+void zkl_session_explain(const zklock_session *session, struct zkl_detail *detail)
+{
+    char line[ZKL_DETAIL_SIZE];
+
+    zkl_session_describe(session, line, sizeof line);
+    zkl_detail_say(detail, "%s", line);
+}
+
 void zklock_session_detail(zklock_session *session, char *buffer, size_t size)
 {
     if (size > 0)
