@@ -9,7 +9,8 @@
  *  2. Every function may be called from any thread, on the same lock too. Free and close are the exception: no
  *     other call on the object may run at the same time or later. Both accept NULL.
  *  3. A lock object stands for one contender at a time. Threads of one process that must exclude each other
- *     use a lock object each; a second acquire on one object is the error ZKLOCK_ALREADY, at once.
+ *     use a lock object each; a second acquire on one object is the error ZKLOCK_ALREADY, at once, unless the object
+ *     was made re-entrant and the thread is the one that holds.
  *  4. Callbacks run on one thread of the session (the notifier), or where zklock_session_dispatch() is called, if the
  *     session's options say so; one at a time, in order. They may call whatever
  *     does not block; a blocking call from a notifier thread answers ZKLOCK_DEADLOCK. A callback that takes long
@@ -408,6 +409,8 @@ typedef struct zklock_options {
     int64_t hold_limit_ms;     /* the lock is held for at most so long: then it is LOST, by ZKLOCK_LOSS_HOLD_LIMIT, and its
                                   contender is deleted at once, whether or not the owner has released. Counts from the
                                   grant; in a multi from that of the last one. 0 (default) or negative: no limit */
+    bool is_reentrant;         /* the thread that holds may acquire again: see zklock_entries(). Not for semaphores; a
+                                  multi takes none */
 } zklock_options;
 
 /* Fills in the defaults, `size` bytes of them: the caller's sizeof(zklock_options), whatever the library's is. Does not
@@ -538,6 +541,23 @@ ZKLOCK_API zklock_status zklock_release(zklock *lock, int64_t timeout_ms);
  * since      0.1
  */
 ZKLOCK_API zklock_status zklock_release_send(zklock *lock);
+
+/*
+ * How often the calling thread has to release a lock that was made re-entrant; 0: it is not the one that holds. Of such a
+ * lock the thread that waited is the owner:
+ *
+ *  - zklock_acquire() and zklock_try() by the owner return ZKLOCK_OK at once, without a request or an event, under the
+ *    same token. ZKLOCK_LOST: the lock was lost, and this was not counted. ZKLOCK_NO_UPGRADE: it was downgraded.
+ *    zklock_acquire_start() has no owner, and answers ZKLOCK_BAD_ARGUMENT.
+ *  - zklock_release() and zklock_release_send() count down: ZKLOCK_OK, or ZKLOCK_LOST where it was lost meanwhile; the
+ *    last one releases. After a loss the owner has to release as often.
+ *  - For any other thread it is held by somebody else: to acquire it is ZKLOCK_ALREADY, to release, downgrade or upgrade it
+ *    ZKLOCK_NOT_HELD. An owner that ends without a release leaves it held: zklock_free() releases it.
+ *  - The lock of a cohort may be re-entrant: then its owner may acquire the cohort again.
+ *
+ * Does not block; any thread.
+ */
+ZKLOCK_API unsigned zklock_entries(zklock *lock);
 
 /*
  * Makes an exclusive lock of the style ZKLOCK_STYLE_CURATOR_RW shared without letting go: no exclusive contender can

@@ -91,14 +91,14 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_cohort_try(zklock_cohort *coho
  *            of the cohort waits any more, the contender is removed in the background.
  * blocking   at most timeout_ms, with 0 the session timeout. threads: any but a notifier thread.
  * returns    ZKLOCK_OK: held by this thread. ZKLOCK_ALREADY: it is the owner already, or was when the lock was lost and
- *            has not released. ZKLOCK_TIMEOUT; ZKLOCK_NO_SERVER. Where the contender's wait fails, all who wait get its
+ *            has not released; where the lock's options say `is_reentrant`, it is counted instead (see zklock_entries()). ZKLOCK_TIMEOUT; ZKLOCK_NO_SERVER. Where the contender's wait fails, all who wait get its
  *            status, such as ZKLOCK_REMOVED; see zklock_acquire() for these, and zklock_detail() of zklock_cohort_lock().
  * since      0.1
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_cohort_acquire(zklock_cohort *cohort, int64_t timeout_ms);
 
 /*
- * Lets go: hands the lock on to the thread that has waited longest, or sends the contender's removal, which goes on in
+ * Lets go, at the last of several entries: hands the lock on to the thread that has waited longest, or sends the contender's removal, which goes on in
  * the background until it is certain.
  *
  * blocking   no. threads: the owner.

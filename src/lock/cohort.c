@@ -97,6 +97,7 @@ static void step(zklock_cohort *cohort, enum zkl_cohort_event_type type, struct 
     refuse(actions.refused, status);
     if (actions.admitted) {
         cohort->owner = ((struct zkl_cohort_thread *)actions.admitted)->thread;
+        cohort->lock->entries = 1;
         settle(actions.admitted, ZKLOCK_OK);
     }
     if (actions.let_go)

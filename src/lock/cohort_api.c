@@ -3,6 +3,7 @@
 
 #include "base/options.h"
 #include "lock/cohort.h"
+#include "lock/reentry.h"
 
 /* What the options had in the first version. */
 #define OLDEST_OPTIONS sizeof(zklock_cohort_options)
@@ -85,7 +86,7 @@ static zklock_status arrive_and_wait(zklock_cohort *cohort, int64_t timeout_ms, 
     if (zkl_session_is_closing(session))
         return ZKLOCK_CLOSED;
     if (zkl_cohort_is_owner(cohort))
-        return ZKLOCK_ALREADY;
+        return cohort->lock->is_reentrant ? zkl_reentry_enter(cohort->lock) : ZKLOCK_ALREADY;
     pthread_cond_init(&thread.changed, NULL);
     zkl_cohort_arrive(cohort, &thread);
     while (thread.result == ZKLOCK_PENDING)
@@ -117,7 +118,10 @@ zklock_status zklock_cohort_release(zklock_cohort *cohort)
 
     if (status != ZKLOCK_OK)
         return status;
-    return leave(cohort, zkl_cohort_is_owner(cohort) ? zkl_cohort_release(cohort) : ZKLOCK_NOT_HELD);
+    if (!zkl_cohort_is_owner(cohort))
+        return leave(cohort, ZKLOCK_NOT_HELD);
+    status = zkl_reentry_leave(cohort->lock);
+    return leave(cohort, status == ZKLOCK_PENDING ? zkl_cohort_release(cohort) : status);
 }
 
 /* ---------------------------------------------------------------- look */

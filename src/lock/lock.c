@@ -268,6 +268,7 @@ static bool fill(zklock *lock, const char *path, const zklock_options *options)
     lock->style = options->style;
     lock->mode = options->mode;
     lock->is_persistent_parent = options->persistent_parent;
+    lock->is_reentrant = options->is_reentrant;
     lock->on_event = options->on_event;
     lock->event_arg = options->event_arg;
     return lock->path && lock->directory && lock->payload;
@@ -280,6 +281,9 @@ static zklock_status check(zklock_session *session, const char *path, const zklo
         return ZKLOCK_BAD_ARGUMENT;
     bool is_semaphore = options->mode == ZKLOCK_MODE_SEMAPHORE;
     if (is_semaphore ? options->style != ZKLOCK_STYLE_CURATOR : options->permits > 0)
+        return ZKLOCK_BAD_ARGUMENT;
+    /* One permit more is not the one that is held. */
+    if (is_semaphore && options->is_reentrant)
         return ZKLOCK_BAD_ARGUMENT;
     if (options->permits > ZKLOCK_PERMITS_MAX)
         return ZKLOCK_BAD_ARGUMENT;

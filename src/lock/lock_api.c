@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/line.h"
-#include "lock/lock_state.h"
+#include "lock/reentry.h"
 
 zklock_status zkl_lock_enter(zklock *lock)
 {
@@ -126,7 +126,13 @@ static zklock_status start(zklock *lock, int64_t timeout_ms, bool is_try)
 {
     if (zkl_lock_has_master(lock))
         return ZKLOCK_BAD_ARGUMENT;
-    return zkl_lock_start(lock, zkl_lock_limit(lock->session, timeout_ms), is_try || timeout_ms == 0);
+    if (zkl_reentry_is_owner(lock))
+        return zkl_reentry_enter(lock);
+    zklock_status status =
+        zkl_lock_start(lock, zkl_lock_limit(lock->session, timeout_ms), is_try || timeout_ms == 0);
+    if (status == ZKLOCK_OK)
+        zkl_reentry_begin(lock);
+    return status;
 }
 
 /* @locks expects the session's mutex, gives it up while waiting */
@@ -168,7 +174,12 @@ zklock_status zklock_acquire_start(zklock *lock, int64_t timeout_ms)
 {
     zklock_status status = zkl_lock_enter(lock);
 
-    return status == ZKLOCK_OK ? zkl_lock_leave(lock, start(lock, timeout_ms, false)) : status;
+    if (status != ZKLOCK_OK)
+        return status;
+    if (!lock->is_reentrant)
+        return zkl_lock_leave(lock, start(lock, timeout_ms, false));
+    zkl_detail_say(&lock->detail, "a re-entrant lock belongs to the thread that waits for it");
+    return zkl_lock_leave(lock, ZKLOCK_BAD_ARGUMENT);
 }
 
 zklock_status zklock_result(zklock *lock)
@@ -206,6 +217,16 @@ zklock_status zklock_cancel(zklock *lock)
 
 /* ---------------------------------------------------------------- release */
 
+/* Whether the calling thread is to release it now; if not, *out_status says what its call came to. @locks expects the
+ * session's mutex */
+static bool is_last_exit(zklock *lock, zklock_status *out_status)
+{
+    if (!lock->is_reentrant || zkl_lock_has_master(lock))
+        return true;
+    *out_status = zkl_reentry_is_owner(lock) ? zkl_reentry_leave(lock) : ZKLOCK_NOT_HELD;
+    return *out_status == ZKLOCK_PENDING;
+}
+
 /* Begins the release. @locks expects the session's mutex */
 static zklock_status let_go(zklock *lock, int64_t timeout_ms)
 {
@@ -236,6 +257,8 @@ zklock_status zklock_release(zklock *lock, int64_t timeout_ms)
 
     if (status != ZKLOCK_OK)
         return status;
+    if (!is_last_exit(lock, &status))
+        return zkl_lock_leave(lock, status);
     struct zkl_attempt *attempt = lock->attempt;
     status = let_go(lock, timeout_ms);
     if (status != ZKLOCK_OK && status != ZKLOCK_LOST)
@@ -254,5 +277,9 @@ zklock_status zklock_release_send(zklock *lock)
 {
     zklock_status status = zkl_lock_enter(lock);
 
-    return status == ZKLOCK_OK ? zkl_lock_leave(lock, let_go(lock, -1)) : status;
+    if (status != ZKLOCK_OK)
+        return status;
+    if (is_last_exit(lock, &status))
+        status = let_go(lock, -1);
+    return zkl_lock_leave(lock, status);
 }

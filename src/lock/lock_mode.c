@@ -1,11 +1,13 @@
 /* From exclusive to shared without letting go, and never the other way. */
 #include <stdio.h>
 
-#include "lock/lock_state.h"
+#include "lock/reentry.h"
 
 /* OK: to be done. ALREADY: it is shared. @locks expects the session's mutex */
 static zklock_status check_downgrade(zklock *lock)
 {
+    if (lock->is_reentrant && !zkl_reentry_is_owner(lock))
+        return ZKLOCK_NOT_HELD;
     if (zkl_lock_is_lost(lock) || (zkl_lock_is_granted(lock) && !zkl_lock_is_in_time(lock)))
         return ZKLOCK_LOST;
     if (!zkl_lock_is_granted(lock))

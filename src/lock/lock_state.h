@@ -17,6 +17,7 @@ struct zklock {
     zklock_style style;
     zklock_mode mode;
     bool is_persistent_parent;
+    bool is_reentrant;
     zklock_event_fn *on_event;
     void *event_arg;
 
@@ -33,6 +34,9 @@ struct zklock {
     zklock_loss loss;
     unsigned revocations;        /* how often the present contender was asked to let go */
     struct zkl_detail detail;
+
+    uint64_t owner;          /* of one that is re-entrant: who began the latest acquire; a cohort has its own */
+    unsigned entries;        /* and how often its owner has to release */
 
     zklock_multi *multi;     /* whose part it is; NULL: its own master */
     bool is_in_multi_flight; /* `attempt` is the one that its multi takes it by */

@@ -96,9 +96,11 @@ static zklock_status add(zklock_multi *multi, zklock *part)
     int at = place_of(multi, part->path, &is_there);
     size_t count = (size_t)multi->count + 1;
 
-    if (is_there) {
-        snprintf(multi->detail, sizeof multi->detail, "%s: was added before; its holder would wait for itself",
-                 zkl_multi_path_of(part));
+    const char *misfit = is_there             ? "was added before; its holder would wait for itself"
+                         : part->is_reentrant ? "several locks belong to no thread, so that none is re-entrant"
+                                              : NULL;
+    if (misfit) {
+        snprintf(multi->detail, sizeof multi->detail, "%s: %s", zkl_multi_path_of(part), misfit);
         return ZKLOCK_BAD_ARGUMENT;
     }
     if (zkl_multi_is_in_use(multi))
@@ -287,32 +289,27 @@ zklock_status zklock_multi_release_send(zklock_multi *multi)
 
 /* ---------------------------------------------------------------- look */
 
-/* For which all are held for certain; 0: one is not. @locks expects the session's mutex */
-static int64_t remaining_ns(const zklock_multi *multi)
+/* For which all are held for certain; 0: one is not. @locks takes the session's mutex */
+static int64_t remaining_ns(zklock_multi *multi)
 {
+    if (enter(multi) != ZKLOCK_OK)
+        return 0;
     int64_t least_ns = multi->result == ZKLOCK_OK ? ZKL_NEVER : 0;
-
     for (int i = 0; i < multi->count; i++)
         least_ns = zkl_time_earlier(least_ns, zkl_lock_remaining(multi->parts[i]));
+    zkl_session_unlock(multi->session);
     return least_ns;
 }
 
+/* By the nanosecond, as zklock_is_held(). */
 bool zklock_multi_is_held(zklock_multi *multi)
 {
-    if (enter(multi) != ZKLOCK_OK)
-        return false;
-    bool is_held = remaining_ns(multi) > 0;
-    zkl_session_unlock(multi->session);
-    return is_held;
+    return remaining_ns(multi) > 0;
 }
 
 int64_t zklock_multi_remaining_ms(zklock_multi *multi)
 {
-    if (enter(multi) != ZKLOCK_OK)
-        return 0;
-    int64_t remaining_ms = remaining_ns(multi) / ZKL_NS_PER_MS;
-    zkl_session_unlock(multi->session);
-    return remaining_ms;
+    return remaining_ns(multi) / ZKL_NS_PER_MS;
 }
 
 /* The worst of all that were granted. @locks none; takes the session's mutex in turn for each */

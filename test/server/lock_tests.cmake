@@ -70,6 +70,17 @@ zklock_test_program(NAME test_lock_hold LABEL server SOURCES test_lock_hold.c LI
     several_locks_count_from_the_last_grant
     thread_of_a_cohort_loses_by_the_hold_limit)
 
+zklock_test_program(NAME test_lock_reentry LABEL server SOURCES test_lock_reentry.c LIBS zklock_test_lock_stage TESTS
+    owner_enters_again_without_a_request
+    last_of_as_many_releases_lets_go
+    for_other_threads_it_is_held_by_somebody_else
+    object_without_the_option_is_not_entered_again
+    lost_lock_is_not_entered_again_and_released_as_often
+    downgraded_lock_is_not_entered_again
+    what_no_thread_waits_for_is_refused
+    freed_object_lets_go_of_all_entries
+    owner_of_a_cohort_enters_again)
+
 zklock_test_program(NAME test_lock_callbacks LABEL server SOURCES test_lock_callbacks.c LIBS zklock_test_lock_stage TESTS
     events_come_in_the_order_of_what_happened
     failed_acquire_tells_its_end_then_that_nothing_is_left
