@@ -5,7 +5,7 @@
 
 #include "steps.h"
 
-#define KIND(name) (1u << STEP_##name)
+#define KIND(name) (UINT64_C(1) << STEP_##name)
 #define NETWORK (KIND(CUT) | KIND(FREEZE) | KIND(TIME_OUT))
 #define OPERATOR (KIND(KILL) | KIND(CHANGE) | KIND(REMOVE_PARENT))
 

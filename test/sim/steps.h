@@ -54,7 +54,7 @@ struct step {
 };
 
 #define MOST_STEPS 96
-#define ALL_FAULTS (~0u << STEP_CUT)
+#define ALL_FAULTS (~UINT64_C(0) << STEP_CUT)
 
 /* Fills in the steps that are possible; returns how many. */
 int steps_list(const struct world *world, struct step out_steps[MOST_STEPS]);

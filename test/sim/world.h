@@ -168,7 +168,7 @@ struct setting {
     int raises;          /* of which this often there is one more */
     bool is_guarded;     /* and one at a time makes one */
     bool has_writers;    /* the others may be downgraded */
-    unsigned kinds;      /* mask of enum step_kind: faults that may happen */
+    uint64_t kinds;      /* mask of enum step_kind: faults that may happen */
     bool has_no_parent;  /* at the start */
     bool is_at_limit;    /* the counter sticks after so many more numbers: */
     int numbers_left;
