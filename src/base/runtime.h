@@ -61,6 +61,18 @@ struct zkl_runtime {
     zklock_status (*run_detached)(struct zkl_runtime *runtime, void (*job)(void *arg), void *arg);
 };
 
+/*
+ * A time of that length, or up to a quarter shorter: clients that lost the same server at the same moment do not come
+ * back in step, and nobody is later than was promised.
+ */
+static inline int64_t zkl_jitter(struct zkl_runtime *runtime, int64_t length_ns)
+{
+    uint64_t bits;
+
+    runtime->random(runtime, &bits, sizeof bits);
+    return length_ns < 4 ? length_ns : length_ns - (int64_t)(bits % (uint64_t)(length_ns / 4 + 1));
+}
+
 /* The runtime of the product: one for the process, never freed. Any thread. */
 struct zkl_runtime *zkl_runtime_posix(void);
 

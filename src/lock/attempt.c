@@ -131,9 +131,14 @@ void zkl_attempt_plan(struct zkl_attempt *attempt)
     zkl_session_wake_member(attempt->session, &attempt->member, wake_ns);
 }
 
+static int64_t soon(const struct zkl_attempt *attempt, int64_t pause_ns)
+{
+    return zkl_session_now(attempt->session) + zkl_jitter(zkl_session_runtime(attempt->session), pause_ns);
+}
+
 void zkl_attempt_retry_soon(struct zkl_attempt *attempt)
 {
-    attempt->retry_ns = zkl_session_now(attempt->session) + RETRY_NS;
+    attempt->retry_ns = soon(attempt, RETRY_NS);
     zkl_attempt_plan(attempt);
 }
 
@@ -156,7 +161,7 @@ static int64_t look_time(const struct zkl_attempt *attempt)
     int64_t now_ns = zkl_session_now(attempt->session);
     int64_t watch_ns = now_ns + WATCH_NS;
 
-    return attempt->machine.state == ZKL_HELD ? watch_ns - watch_ns % (WATCH_NS / 2) : now_ns + LOOK_NS;
+    return attempt->machine.state == ZKL_HELD ? watch_ns - watch_ns % (WATCH_NS / 2) : soon(attempt, LOOK_NS);
 }
 
 static void plan_look(struct zkl_attempt *attempt)

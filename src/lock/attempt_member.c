@@ -3,7 +3,7 @@
 
 #include "lock/permit.h"
 
-/* They went with the session. */
+/* They went with the session, or with its handle. */
 static void forget_watches(struct zkl_attempt *attempt)
 {
     attempt->ahead_is_watched = false;
@@ -11,21 +11,34 @@ static void forget_watches(struct zkl_attempt *attempt)
         attempt->permit->limit_is_watched = false;
 }
 
+static void tell_silence(struct zkl_attempt *attempt, bool is_silent)
+{
+    if (attempt->lock)
+        zkl_lock_on_silence(attempt->lock, attempt, is_silent);
+}
+
+static void refuse(struct zkl_attempt *attempt)
+{
+    zkl_session_explain(attempt->session, &attempt->detail);
+    zkl_attempt_give_up(attempt, ZKL_OUTCOME_DENIED);
+}
+
 static void on_link(struct zkl_member *member, enum zkl_link link)
 {
     struct zkl_attempt *attempt = (struct zkl_attempt *)member;
-    zklock *lock = attempt->lock;
 
     switch (link) {
     case ZKL_LINK_CONNECTED:
-        if (lock)
-            zkl_lock_on_silence(lock, attempt, false);
+        tell_silence(attempt, false);
         zkl_attempt_tell(attempt, ZKL_EV_CONNECTED);
         break;
     case ZKL_LINK_DISCONNECTED:
-        if (lock)
-            zkl_lock_on_silence(lock, attempt, true);
+        tell_silence(attempt, true);
         zkl_attempt_tell(attempt, ZKL_EV_DISCONNECTED);
+        break;
+    case ZKL_LINK_REPLACED:
+        forget_watches(attempt);
+        zkl_attempt_tell(attempt, ZKL_EV_OWN_CHANGED); /* ask for the own node again, and for the one ahead */
         break;
     case ZKL_LINK_EXPIRED:
         forget_watches(attempt);
@@ -39,14 +52,11 @@ static void on_link(struct zkl_member *member, enum zkl_link link)
         break;
     case ZKL_LINK_SILENT:
     case ZKL_LINK_ANSWERING:
-        if (lock)
-            zkl_lock_on_silence(lock, attempt, link == ZKL_LINK_SILENT);
+        tell_silence(attempt, link == ZKL_LINK_SILENT);
         break;
     case ZKL_LINK_REFUSED:
-        if (attempt->result != ZKLOCK_PENDING)
-            break;
-        zkl_session_explain(attempt->session, &attempt->detail);
-        zkl_attempt_give_up(attempt, ZKL_OUTCOME_DENIED);
+        if (attempt->result == ZKLOCK_PENDING)
+            refuse(attempt);
         break;
     case ZKL_LINK_CLOSING:
         zkl_attempt_give_up(attempt, ZKL_OUTCOME_CLOSED);

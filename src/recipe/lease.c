@@ -103,6 +103,11 @@ static void prove(struct zkl_lease *lease, int64_t sent_ns, int64_t now_ns)
         lease->promised_ns = 0;
 }
 
+void zkl_lease_resume(struct zkl_lease *lease, int64_t now_ns)
+{
+    lease->newest_sent_ns = larger(lease->newest_sent_ns, now_ns);
+}
+
 static void connected_first(struct zkl_lease *lease, int64_t now_ns, int64_t timeout_ns)
 {
     lease->timeout_ns = timeout_ns;

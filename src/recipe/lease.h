@@ -14,7 +14,8 @@
  *                   server between A and W1; the answer to W1 came behind that ping, and W2 went behind what the
  *                   server told the leader then. So the leader that took W2 knew of A.
  *   Reconnect       CONNECTED before the end, and a quorum write sent after it is answered: until = u + T', u = the
- *                   newest `sent` of any completion that had run before CONNECTED.
+ *                   newest `sent` of any completion that had run before CONNECTED. For the first CONNECTED of a handle
+ *                   that goes on with a session, u = the clock before it was opened.
  *   Lapse           once the end is reached nothing revives a holder. A waiter may earn a lease anew: what the rules
  *                   say from then on is a promise, kept up as a lease would be, until a write is answered that was
  *                   sent at least max(1 s, 2 ticks) after the promise was made. A session that the leader is about
@@ -64,6 +65,9 @@ struct zkl_lease {
 
 /* A fresh session's handle is about to be opened. */
 void zkl_lease_open(struct zkl_lease *lease, enum zkl_lease_rule rule, int64_t tick_ns, int64_t now_ns);
+/* Another handle, which goes on with the session, is about to be opened: what it says of itself is newer than anything
+ * that the one before it was answered. */
+void zkl_lease_resume(struct zkl_lease *lease, int64_t now_ns);
 void zkl_lease_connected(struct zkl_lease *lease, int64_t now_ns, int64_t timeout_ns);
 void zkl_lease_disconnected(struct zkl_lease *lease, int64_t now_ns);
 /* A completion ran that the client library itself delivered on this handle; `was_answered`: not an unknown outcome. */

@@ -26,46 +26,7 @@ static uint64_t random_below(zklock_session *session, uint64_t bound)
     return bits % bound;
 }
 
-/* ---------------------------------------------------------------- closing */
-
-/* @thread one of its own  @locks none; takes the session's mutex */
-static void close_job(void *arg)
-{
-    struct zkl_handle *handle = arg;
-    zklock_session *session = handle->session;
-
-    session->driver->close(handle->store);
-    pthread_mutex_lock(&session->mutex);
-    session->closing_handles--;
-    pthread_cond_broadcast(&session->changed);
-    free(handle);
-    zkl_session_unref_unlock(session);
-}
-
-/* Begins the closes that are due. One for which there is no thread now stays in the list for the next turn. */
-static void close_unclosed(zklock_session *session)
-{
-    while (session->unclosed) {
-        struct zkl_handle *handle = session->unclosed;
-        struct zkl_handle *next = handle->next_unclosed;
-        if (session->runtime->run_detached(session->runtime, close_job, handle) != ZKLOCK_OK)
-            return;
-        session->unclosed = next;
-    }
-}
-
-void zkl_handle_close_rest(zklock_session *session)
-{
-    pthread_mutex_lock(&session->mutex);
-    while (session->unclosed) {
-        struct zkl_handle *handle = session->unclosed;
-        session->unclosed = handle->next_unclosed;
-        pthread_mutex_unlock(&session->mutex);
-        close_job(handle);
-        pthread_mutex_lock(&session->mutex);
-    }
-    pthread_mutex_unlock(&session->mutex);
-}
+/* ---------------------------------------------------------------- giving up */
 
 void zkl_handle_drop(zklock_session *session)
 {
@@ -77,30 +38,23 @@ void zkl_handle_drop(zklock_session *session)
     zkl_zombies_clear(session);
     zkl_room_clear(session);
     session->is_spoilt = false;
-    if (!handle)
-        return;
-    session->closing_handles++;
-    handle->next_unclosed = session->unclosed;
-    session->unclosed = handle;
-    close_unclosed(session);
+    if (handle)
+        zkl_handle_close(handle);
 }
 
 /* ---------------------------------------------------------------- what the store reports */
 
-static void on_connected(zklock_session *session, int64_t session_id, unsigned timeout_ms)
+void zkl_handle_answers(zklock_session *session, bool is_fresh)
 {
     int64_t now_ns = zkl_session_now(session);
-    bool is_fresh = session->session_id == 0;
 
     session->phase = ZKL_PHASE_CONNECTED;
-    session->session_id = session_id;
-    session->timeout_ms = timeout_ms;
     session->tries = 0;
     session->detail[0] = '\0';
     session->is_refused = false;
-    zkl_lease_connected(&session->lease, now_ns, timeout_ms * ZKL_NS_PER_MS);
     zkl_session_log(session, ZKLOCK_LOG_INFO, "%s, session 0x%llx, session timeout %u ms",
-                    is_fresh ? "connected" : "connected again", (unsigned long long)session_id, timeout_ms);
+                    is_fresh ? "connected" : "connected again", (unsigned long long)session->session_id,
+                    session->timeout_ms);
     zkl_session_review_lease(session, now_ns);
     zkl_heartbeat_connected(session, now_ns, is_fresh);
     zkl_zombies_connected(session, now_ns);
@@ -108,13 +62,31 @@ static void on_connected(zklock_session *session, int64_t session_id, unsigned t
     pthread_cond_broadcast(&session->changed);
 }
 
+static void on_connected(zklock_session *session, int64_t session_id, unsigned timeout_ms)
+{
+    bool is_fresh = session->session_id == 0;
+
+    session->session_id = session_id;
+    session->timeout_ms = timeout_ms;
+    if (is_fresh && session->driver->key)
+        session->driver->key(session->handle->store, &session->key);
+    zkl_lease_connected(&session->lease, zkl_session_now(session), timeout_ms * ZKL_NS_PER_MS);
+    if (session->handle->is_unproved)
+        zkl_replace_prove(session);
+    else
+        zkl_handle_answers(session, is_fresh);
+}
+
 static void on_disconnected(zklock_session *session)
 {
     int64_t now_ns = zkl_session_now(session);
 
+    if (session->phase == ZKL_PHASE_DISCONNECTED)
+        zkl_lease_disconnected(&session->lease, now_ns); /* before it had proved anything */
     if (session->phase != ZKL_PHASE_CONNECTED)
         return;
     session->phase = ZKL_PHASE_DISCONNECTED;
+    zkl_replace_plan(session, now_ns);
     session->retry_ns = now_ns + GIVE_UP_TIMEOUTS * session->timeout_ms * ZKL_NS_PER_MS;
     snprintf(session->detail, sizeof session->detail, "the connection was lost");
     zkl_lease_disconnected(&session->lease, now_ns);
@@ -213,17 +185,17 @@ static void pause_before_retry(zklock_session *session)
     zkl_session_plan(session, session->retry_ns);
 }
 
-static int64_t window_ns(const zklock_session *session, int address_count)
+int64_t zkl_handle_window(zklock_session *session)
 {
+    int address_count = zkl_addresses_count(session->addresses);
     int64_t longest_ns = session->asked_timeout_ms * ZKL_NS_PER_MS * 2 / 3;
     int rounds = session->tries / address_count;
     int64_t window = FIRST_WINDOW_MS * ZKL_NS_PER_MS << (rounds < 6 ? rounds : 6);
 
-    return window < longest_ns ? window : longest_ns;
+    return zkl_jitter(session->runtime, zkl_time_earlier(window, longest_ns));
 }
 
-/* Opens a handle for a fresh session on the addresses that were looked up. */
-static zklock_status open_handle(zklock_session *session)
+zklock_status zkl_handle_open(zklock_session *session, const zklock_session_key *key)
 {
     static const struct zkl_store_sink sink = {.on_state = on_state, .on_node = on_node};
     int address_count = zkl_addresses_count(session->addresses);
@@ -235,6 +207,7 @@ static zklock_status open_handle(zklock_session *session)
         struct zkl_store_options options = {
             .addresses = addresses,
             .timeout_ms = session->asked_timeout_ms,
+            .key = key,
             .credentials = &session->credentials,
             .acl = session->acl,
             .tls = session->tls,
@@ -242,7 +215,11 @@ static zklock_status open_handle(zklock_session *session)
             .ctx = handle,
         };
         handle->session = session;
-        zkl_lease_open(&session->lease, session->rule, session->tick_ns, zkl_session_now(session));
+        handle->is_unproved = key != NULL;
+        if (key)
+            zkl_lease_resume(&session->lease, zkl_session_now(session));
+        else
+            zkl_lease_open(&session->lease, session->rule, session->tick_ns, zkl_session_now(session));
         status = session->driver->open(session->driver, &options, &handle->store);
     }
     free(addresses);
@@ -252,10 +229,19 @@ static zklock_status open_handle(zklock_session *session)
     }
     zkl_session_ref(session);
     session->handle = handle;
-    session->phase = ZKL_PHASE_OPENING;
-    session->retry_ns = zkl_session_now(session) + window_ns(session, address_count);
-    zkl_session_plan(session, session->retry_ns);
     return ZKLOCK_OK;
+}
+
+static zklock_status open_fresh(zklock_session *session)
+{
+    zklock_status status = zkl_handle_open(session, NULL);
+
+    if (status == ZKLOCK_OK) {
+        session->phase = ZKL_PHASE_OPENING;
+        session->retry_ns = zkl_session_now(session) + zkl_handle_window(session);
+        zkl_session_plan(session, session->retry_ns);
+    }
+    return status;
 }
 
 /* What a look-up brings. */
@@ -292,7 +278,7 @@ static void take_resolution(zklock_session *session, struct resolution *resoluti
             start_anywhere(session);
         }
         zkl_session_log(session, ZKLOCK_LOG_INFO, "resolved %s to %s", session->servers.hosts, session->addresses);
-        resolution->status = open_handle(session);
+        resolution->status = open_fresh(session);
         if (resolution->status != ZKLOCK_OK)
             snprintf(resolution->detail, sizeof resolution->detail, "cannot open a connection: %s",
                      zklock_status_text(resolution->status));
@@ -378,6 +364,8 @@ static int64_t phase_turn(zklock_session *session, int64_t now_ns)
     case ZKL_PHASE_DISCONNECTED:
         if (now_ns >= session->retry_ns)
             zkl_handle_renew(session);
+        else
+            return zkl_time_earlier(session->retry_ns, zkl_replace_turn(session, now_ns));
         break;
     case ZKL_PHASE_RESOLVING:
     case ZKL_PHASE_CONNECTED:
@@ -391,7 +379,7 @@ static int64_t phase_turn(zklock_session *session, int64_t now_ns)
 
 int64_t zkl_handle_turn(zklock_session *session, int64_t now_ns)
 {
-    close_unclosed(session);
+    zkl_handle_close_due(session);
     int64_t next_ns = phase_turn(session, now_ns);
     int64_t unclosed_ns = session->unclosed ? now_ns + UNCLOSED_PAUSE_NS : ZKL_NEVER;
     return next_ns < unclosed_ns ? next_ns : unclosed_ns;

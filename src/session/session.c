@@ -172,10 +172,8 @@ static bool is_quorum_write(enum zkl_op op)
            op == ZKL_OP_REPLACE;
 }
 
-bool zkl_session_submit(zklock_session *session, struct zkl_call *call, const struct zkl_request *request)
+bool zkl_session_send(zklock_session *session, struct zkl_call *call, const struct zkl_request *request)
 {
-    if (session->phase != ZKL_PHASE_CONNECTED)
-        return false;
     call->handle = session->handle;
     call->is_write = is_quorum_write(request->op);
     call->sent_ns = zkl_session_now(session);
@@ -183,6 +181,11 @@ bool zkl_session_submit(zklock_session *session, struct zkl_call *call, const st
         return false;
     session->handle->outstanding++;
     return true;
+}
+
+bool zkl_session_submit(zklock_session *session, struct zkl_call *call, const struct zkl_request *request)
+{
+    return session->phase == ZKL_PHASE_CONNECTED && zkl_session_send(session, call, request);
 }
 
 /* ---------------------------------------------------------------- lease */

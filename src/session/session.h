@@ -24,6 +24,7 @@ struct zkl_zombie;
 enum zkl_link {
     ZKL_LINK_CONNECTED,    /* the session answers (again) */
     ZKL_LINK_DISCONNECTED,
+    ZKL_LINK_REPLACED,     /* the session goes on, its watches do not; CONNECTED follows */
     ZKL_LINK_EXPIRED,      /* this session and its nodes are gone; CONNECTED follows for a fresh one */
     ZKL_LINK_LEASED,       /* a lease was earned */
     ZKL_LINK_LAPSED,       /* the lease is over */

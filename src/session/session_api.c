@@ -253,8 +253,8 @@ zklock_status zklock_session_key_get(zklock_session *session, zklock_session_key
     if (!zkl_session_is_own(session))
         return ZKLOCK_FORKED;
     pthread_mutex_lock(&session->mutex);
-    if (session->handle && session->session_id != 0) {
-        session->driver->key(session->handle->store, out_key);
+    if (session->session_id != 0) {
+        *out_key = session->key;
         status = ZKLOCK_OK;
     }
     pthread_mutex_unlock(&session->mutex);

@@ -24,6 +24,7 @@ struct zkl_handle {
     zklock_session *session; /* counted */
     struct zkl_store *store;
     int outstanding;         /* calls without a reply yet */
+    bool is_unproved;        /* it goes on with a session, and no quorum write was answered on it yet */
     struct zkl_handle *next_unclosed;
 };
 
@@ -111,8 +112,10 @@ struct zklock_session {
     int closing_handles;       /* handles whose close has not ended */
     struct zkl_handle *unclosed; /* and those of them for which no thread was to be had yet */
     int64_t session_id;
+    zklock_session_key key;    /* of this session */
     unsigned timeout_ms;       /* negotiated */
     int64_t retry_ns;          /* PAUSING, OPENING, DISCONNECTED: when to try something else */
+    int64_t replace_ns;        /* DISCONNECTED: when to go on with the session on another handle */
     int tries;                 /* handles opened, or look-ups failed, since the last connection */
     bool is_refused;           /* the servers do not accept the credentials; until some do */
     char *addresses;
@@ -138,15 +141,37 @@ struct zklock_session {
 void zkl_handle_resolve(zklock_session *session, bool with_probe);
 /* Gives the handle up: its close runs on a thread of its own. */
 void zkl_handle_drop(zklock_session *session);
-/* Closes on the caller's thread what there was no other for: nobody will look again. May block for seconds.
- * @thread one that may block, after the timer has stopped  @locks none; takes the session's mutex */
-void zkl_handle_close_rest(zklock_session *session);
 /* The session is over, at the server or by our choice: tells the members, and begins a fresh one. */
 void zkl_handle_renew(zklock_session *session);
 /* What is due of phases OPENING, PAUSING and DISCONNECTED. Returns when it wants the next turn. */
 int64_t zkl_handle_turn(zklock_session *session, int64_t now_ns);
 
+/* Opens a handle on the addresses that were looked up; with a key, to go on with that session. */
+zklock_status zkl_handle_open(zklock_session *session, const zklock_session_key *key);
+/* How long one may take to connect before another one tries the next address. */
+int64_t zkl_handle_window(zklock_session *session);
+/* The session answers (again): tells the members. */
+void zkl_handle_answers(zklock_session *session, bool is_fresh);
+
+/* handle_close.c @locks expect the session's mutex */
+/* Begins the close of a handle that the session has left. */
+void zkl_handle_close(struct zkl_handle *handle);
+/* Begins the closes that are due. One for which there is no thread now stays in the list for the next turn. */
+void zkl_handle_close_due(zklock_session *session);
+/* Closes on the caller's thread what there was no other for: nobody will look again. May block for seconds.
+ * @thread one that may block, after the timer has stopped  @locks none; takes the session's mutex */
+void zkl_handle_close_rest(zklock_session *session);
+
+/* replace.c @locks all expect the session's mutex */
+void zkl_replace_plan(zklock_session *session, int64_t now_ns);
+/* What is due while the session is disconnected. Returns when it wants the next turn. */
+int64_t zkl_replace_turn(zklock_session *session, int64_t now_ns);
+/* The handle that goes on with the session is connected: members hear of it when a quorum write was answered. */
+void zkl_replace_prove(zklock_session *session);
+
 /* session.c */
+/* Hands a request on, whatever the phase. False: not sent, and never answered. */
+bool zkl_session_send(zklock_session *session, struct zkl_call *call, const struct zkl_request *request);
 /* From the first member to the last: begin, then on until that returns NULL, which ends the walk. */
 void zkl_walk_begin(zklock_session *session, struct zkl_walk *walk);
 struct zkl_member *zkl_walk_on(zklock_session *session);

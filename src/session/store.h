@@ -129,6 +129,12 @@ struct zkl_store_driver {
     /* Writes the key of the store's session. Valid once the store has reported CONNECTED. @locks any may be held */
     void (*key)(struct zkl_store *store, zklock_session_key *out_key);
     /*
+     * Sees to it that this store connects no more and that its close leaves the session alone, so that another store may
+     * go on with it. False: it is connected, and stays as it is. Does not block. NULL: not to be had. @locks any may be
+     * held
+     */
+    bool (*retire)(struct zkl_store *store);
+    /*
      * Ends the connection, and the session if it is connected and nothing is in flight. Blocks for up to five seconds.
      * @thread any but the store's own  @locks none may be held
      */

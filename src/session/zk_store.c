@@ -269,6 +269,8 @@ static void close_store(struct zkl_store *store)
     const struct zkl_reply lost = {.code = ZKL_CODE_UNKNOWN, .raw_code = ZCLOSING, .failed_index = -1};
 
     zkl_pending_shut(store);
+    if (store->is_retired)
+        zkl_zk_store_await_rest(store);
     zookeeper_close(store->handle);
     zkl_pending_fail_all(store, &lost);
     free_store(store);
@@ -308,6 +310,7 @@ struct zkl_store_driver *zkl_store_driver_zookeeper(void)
         .open = open_store,
         .submit = zkl_zk_store_submit,
         .key = read_key,
+        .retire = zkl_zk_store_retire,
         .close = close_store,
         .resolve = resolve,
         .probe = probe,

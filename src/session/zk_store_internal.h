@@ -36,6 +36,7 @@ struct zkl_store {
     int pending_count;
     int calls_inside; /* submits that are in libzookeeper now: close waits for them */
     bool is_closing;
+    bool is_retired; /* another store goes on with the session */
 
     struct zkl_credentials credentials; /* until libzookeeper has them */
     bool must_authenticate;
@@ -71,5 +72,10 @@ void zkl_zk_store_report_connected(struct zkl_store *store);
 /* Sends the credentials, and reports CONNECTED when the server has accepted them. @thread the store's */
 void zkl_zk_store_authenticate(struct zkl_store *store, struct _zhandle *handle);
 const struct ACL_vector *zkl_zk_store_acl(zklock_acl acl);
+
+/* zk_store_retire.c */
+bool zkl_zk_store_retire(struct zkl_store *store);
+/* Waits until a retired store is sure not to be connected. May take seconds. @thread the closer's */
+void zkl_zk_store_await_rest(struct zkl_store *store);
 
 #endif

@@ -24,9 +24,9 @@ struct removal {
     char path[];
 };
 
-static int64_t sweep_interval(const zklock_session *session)
+static int64_t sweep_interval(zklock_session *session)
 {
-    return session->timeout_ms * ZKL_NS_PER_MS / 2;
+    return zkl_jitter(session->runtime, session->timeout_ms * ZKL_NS_PER_MS / 2);
 }
 
 struct zkl_zombie *zkl_zombie_new(const char *parent)
@@ -54,7 +54,7 @@ void zkl_session_add_zombie(zklock_session *session, struct zkl_zombie *zombie, 
     strncpy(zombie->prefix, prefix, sizeof zombie->prefix - 1);
     zombie->next = session->zombies;
     session->zombies = zombie;
-    int64_t first_ns = zkl_session_now(session) + FIRST_SWEEP_NS;
+    int64_t first_ns = zkl_session_now(session) + zkl_jitter(session->runtime, FIRST_SWEEP_NS);
     if (!zombie->next || first_ns < session->sweep_ns)
         session->sweep_ns = first_ns;
     zkl_session_plan(session, session->sweep_ns);

@@ -221,6 +221,12 @@ zklock_test_program(NAME test_lock_server LABEL server SOURCES test_lock_server.
     server_that_was_set_back_gets_fresh_sessions
     full_disk_of_the_server_is_told_and_outlived)
 
+zklock_test_program(NAME test_lock_replaced LABEL server SOURCES test_lock_replaced.c LIBS zklock_test_lock_stage
+    TIMEOUT 180 TESTS
+    silent_servers_cost_neither_lock_nor_place
+    holder_hears_of_its_deletion_through_the_new_handle
+    waiter_is_granted_what_became_free_meanwhile)
+
 zklock_test_program(NAME test_lock_handover LABEL server SOURCES test_lock_handover.c LIBS zklock_test_lock_stage TIMEOUT 180 TESTS
     eight_threads_of_one_session_exclude_each_other
     eight_sessions_hand_over_a_thousand_times

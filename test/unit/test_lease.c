@@ -194,6 +194,30 @@ static void reconnect_counts_once(void)
     CU_ASSERT_EQUAL(until_ms(), 3000 + SAFE_MS);
 }
 
+/* Nothing of the old handle's is newer than the opening of the new one. */
+static void handle_that_goes_on_counts_from_before_it_was_opened(void)
+{
+    begin();
+    beat_at(3000);
+    zkl_lease_disconnected(&lease, 4000 * MS);
+    zkl_lease_resume(&lease, 4500 * MS);
+    connect_at(5000);
+    CU_ASSERT_EQUAL(until_ms(), 1000 + SAFE_MS);
+    write_at(5100);
+    CU_ASSERT_EQUAL(until_ms(), 4500 + SAFE_MS);
+}
+
+static void handle_that_goes_on_after_the_end_earns_nothing(void)
+{
+    begin();
+    zkl_lease_disconnected(&lease, 4000 * MS);
+    zkl_lease_resume(&lease, (900 + SAFE_MS) * MS);
+    connect_at(1000 + SAFE_MS);
+    write_at(1100 + SAFE_MS);
+    CU_ASSERT_FALSE(zkl_lease_check(&lease, (1200 + SAFE_MS) * MS));
+    CU_ASSERT_NOT_EQUAL(lease.lapsed_ns, 0);
+}
+
 static void heartbeats_of_an_older_connection_do_not_count(void)
 {
     begin();
@@ -347,6 +371,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(completion_after_the_reconnect_does_not_move_what_it_counts_from),
     SUITE_TEST(write_from_before_the_reconnect_earns_nothing),
     SUITE_TEST(reconnect_counts_once),
+    SUITE_TEST(handle_that_goes_on_counts_from_before_it_was_opened),
+    SUITE_TEST(handle_that_goes_on_after_the_end_earns_nothing),
     SUITE_TEST(heartbeats_of_an_older_connection_do_not_count),
     SUITE_TEST(answer_while_disconnected_earns_nothing),
     SUITE_TEST(another_timeout_at_a_reconnect_is_a_lapse),

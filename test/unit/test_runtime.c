@@ -395,6 +395,35 @@ static void start_without_descriptors_leaves_nothing(void)
     CU_ASSERT_EQUAL(count_entries("/proc/self/task"), thread_count);
 }
 
+/* ---------------------------------------------------------------- jitter */
+
+enum { JITTERED = 1000, JITTER_NS = 400, SLICES = 10 };
+
+static void jittered_times_spread_over_a_quarter_and_are_never_longer(void)
+{
+    int in_slice[SLICES] = {0};
+    int outside = 0;
+
+    for (int i = 0; i < JITTERED; i++) {
+        int64_t length_ns = zkl_jitter(runtime, JITTER_NS);
+        int64_t slice = (JITTER_NS - length_ns) * SLICES / (JITTER_NS / 4 + 1);
+        if (length_ns > JITTER_NS || slice >= SLICES)
+            outside++;
+        else
+            in_slice[slice]++;
+    }
+    CU_ASSERT_EQUAL(outside, 0);
+    /* A hundred are to be expected in each; that one has less than thirty does not happen. */
+    for (int i = 0; i < SLICES; i++)
+        CU_ASSERT_TRUE(in_slice[i] >= 30);
+}
+
+static void jitter_of_hardly_any_time_is_that_time(void)
+{
+    for (int length_ns = 0; length_ns < 4; length_ns++)
+        CU_ASSERT_EQUAL(zkl_jitter(runtime, length_ns), length_ns);
+}
+
 #define WITH(function) SUITE_TEST_WITH(function, prepare, clean_up)
 
 static const struct suite_test tests[] = {
@@ -417,6 +446,8 @@ static const struct suite_test tests[] = {
     WITH(signals_are_blocked_in_a_worker_and_not_in_its_creator),
     WITH(detached_job_runs_with_signals_blocked),
     WITH(start_without_descriptors_leaves_nothing),
+    WITH(jittered_times_spread_over_a_quarter_and_are_never_longer),
+    WITH(jitter_of_hardly_any_time_is_that_time),
     SUITE_END
 };
 

@@ -94,6 +94,16 @@ static void read_order(struct sim_store *store, const char *addresses)
     }
 }
 
+/* A key has no more than the number: nobody guesses in this world. */
+static struct zk_session *session_of(const struct ensemble *ensemble, const zklock_session_key *key)
+{
+    struct zk_session *session = ensemble->sessions;
+
+    while (session && session->id != key->session_id)
+        session = session->next;
+    return session;
+}
+
 static zklock_status open_store(struct zkl_store_driver *port, const struct zkl_store_options *options,
                                 struct zkl_store **out_store)
 {
@@ -108,6 +118,7 @@ static zklock_status open_store(struct zkl_store_driver *port, const struct zkl_
     store->sink = *options->sink;
     store->ctx = options->ctx;
     store->timeout_ns = options->timeout_ms * MILLISECOND;
+    store->session = options->key ? session_of(driver->ensemble, options->key) : NULL;
     store->pending_end = &store->pending;
     store->deliveries_end = &store->deliveries;
     read_order(store, options->addresses);
@@ -167,6 +178,26 @@ static void close_store(struct zkl_store *port)
     free(store);
 }
 
+static void read_key(struct zkl_store *port, zklock_session_key *out_key)
+{
+    *out_key = (zklock_session_key){.session_id = ((struct sim_store *)port)->session->id};
+}
+
+/* A greeting that is on its way may still arrive. */
+static bool retire(struct zkl_store *port)
+{
+    struct sim_store *store = (struct sim_store *)port;
+
+    if (store->phase == PHASE_CONNECTED)
+        return false;
+    TRACE(world_of(store), "%s: a handle is replaced", host_name(store->driver->host));
+    store_drop_connection(store, true);
+    world_cancel(store->check);
+    store->check = NULL;
+    store->phase = PHASE_DEAD;
+    return true;
+}
+
 static zklock_status resolve(struct zkl_store_driver *port, const char *hosts, char **out_addresses,
                              char *detail, size_t detail_size)
 {
@@ -193,7 +224,8 @@ static void probe(struct zkl_store_driver *port, const char *addresses, int limi
 void driver_init(struct sim_driver *driver, struct host *host, struct ensemble *ensemble)
 {
     *driver = (struct sim_driver){
-        .driver = {.open = open_store, .submit = submit, .close = close_store, .resolve = resolve, .probe = probe},
+        .driver = {.open = open_store, .submit = submit, .key = read_key, .retire = retire, .close = close_store,
+                   .resolve = resolve, .probe = probe},
         .host = host,
         .ensemble = ensemble,
     };
