@@ -332,6 +332,7 @@ void zkl_handle_resolve(zklock_session *session, bool with_probe)
 void zkl_handle_renew(zklock_session *session)
 {
     zkl_handle_drop(session);
+    session->tries = 0; /* the servers may have other addresses by now */
     session->phase = ZKL_PHASE_DISCONNECTED; /* whoever is told has nobody to ask */
     session->lease.until_ns = 0;
     session->had_lease = false;

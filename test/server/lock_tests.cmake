@@ -225,7 +225,8 @@ zklock_test_program(NAME test_lock_replaced LABEL server SOURCES test_lock_repla
     TIMEOUT 180 TESTS
     silent_servers_cost_neither_lock_nor_place
     holder_hears_of_its_deletion_through_the_new_handle
-    waiter_is_granted_what_became_free_meanwhile)
+    waiter_is_granted_what_became_free_meanwhile
+    nothing_is_asked_before_a_write_was_answered)
 
 zklock_test_program(NAME test_lock_handover LABEL server SOURCES test_lock_handover.c LIBS zklock_test_lock_stage TIMEOUT 180 TESTS
     eight_threads_of_one_session_exclude_each_other

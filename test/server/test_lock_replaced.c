@@ -60,7 +60,7 @@ static bool is_connected(void *session)
  * Two of three servers accept connections and say nothing. To the client library they cost two thirds of the session
  * timeout each, and so the session.
  */
-static void fall_silent_and_come_back(void)
+static void fall_silent(void)
 {
     int accepted[SILENT];
 
@@ -71,6 +71,11 @@ static void fall_silent_and_come_back(void)
         accepted[i] = fault_proxy_accepted(silent[i]);
     }
     CU_ASSERT_TRUE_FATAL(eventually(has_called_both, accepted, STAGE_LIMIT_MS));
+}
+
+static void fall_silent_and_come_back(void)
+{
+    fall_silent();
     fault_proxy_set_mood(stage.proxy, FAULT_PASS);
     CU_ASSERT_TRUE_FATAL(eventually(is_connected, holder->session, STAGE_LIMIT_MS));
     CU_ASSERT_TRUE_FATAL(eventually(is_connected, waiter->session, STAGE_LIMIT_MS));
@@ -120,12 +125,32 @@ static void waiter_is_granted_what_became_free_meanwhile(void)
     CU_ASSERT_EQUAL(stage_session_id(waiter->session), waiter_session);
 }
 
+/* A server with an older state would take the new handle in: what it says counts behind a quorum write only. */
+static void nothing_is_asked_before_a_write_was_answered(void)
+{
+    CU_ASSERT_EQUAL_FATAL(zklock_cancel(waiter->lock), ZKLOCK_OK);
+    CU_ASSERT_EQUAL(stage_close(waiter->session, STAGE_LIMIT_MS), ZKLOCK_OK);
+    fall_silent();
+    fault_proxy_reset_counts(stage.proxy);
+    fault_proxy_hold_reply(stage.proxy, FAULT_OP_MULTI, 1);
+    fault_proxy_set_mood(stage.proxy, FAULT_PASS);
+    CU_ASSERT_TRUE_FATAL(fault_proxy_wait_held(stage.proxy, 1, STAGE_LIMIT_MS));
+    CU_ASSERT_FALSE(is_connected(holder->session));
+    CU_ASSERT_EQUAL(fault_proxy_requests(stage.proxy, FAULT_OP_EVERY), 1);
+    fault_proxy_release(stage.proxy);
+    CU_ASSERT_TRUE(fault_proxy_wait_requests(stage.proxy, FAULT_OP_GET_DATA, 1, STAGE_LIMIT_MS));
+    CU_ASSERT_TRUE(is_connected(holder->session));
+    CU_ASSERT_TRUE(zklock_is_held(holder->lock));
+    CU_ASSERT_EQUAL(contender_token(holder), token);
+}
+
 #define TEST(test) SUITE_TEST_WITH(test, start, end)
 
 static const struct suite_test tests[] = {
     TEST(silent_servers_cost_neither_lock_nor_place),
     TEST(holder_hears_of_its_deletion_through_the_new_handle),
     TEST(waiter_is_granted_what_became_free_meanwhile),
+    TEST(nothing_is_asked_before_a_write_was_answered),
     SUITE_END
 };
 
