@@ -146,6 +146,11 @@ bool zkl_name_downgraded(const char *name, char out_name[ZKL_OWN_NAME_SIZE])
     return true;
 }
 
+bool zkl_name_is_contender(struct zkl_name name)
+{
+    return name.kind != ZKL_KIND_FOREIGN && name.kind != ZKL_KIND_LEASE;
+}
+
 bool zkl_kind_is_shared(enum zkl_kind kind)
 {
     return kind == ZKL_KIND_READ || kind == ZKL_KIND_KAZOO_READ;

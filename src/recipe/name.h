@@ -31,10 +31,7 @@ struct zkl_name {
 struct zkl_name zkl_name_parse(const char *name);
 
 /* Whether it is a contender for the lock that its directory is: the leases of a semaphore are none. */
-static inline bool zkl_name_is_contender(struct zkl_name name)
-{
-    return name.kind != ZKL_KIND_FOREIGN && name.kind != ZKL_KIND_LEASE;
-}
+bool zkl_name_is_contender(struct zkl_name name);
 
 /*
  * Writes the name of a new contender of this kind up to its number. Every byte of `token` shows in it. Curator and

@@ -5,6 +5,7 @@
  */
 #include "recipe/cohort.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,6 +198,10 @@ static void put_last_first(struct zkl_cohort *cohort)
     cohort->first = last;
 }
 
+/* From state to state, since the program began. */
+enum { STATES = ZKL_COHORT_LOST + 1 };
+static long moves[STATES][STATES];
+
 static void step(enum zkl_cohort_event_type type, int who)
 {
     struct zkl_cohort_event event = {
@@ -205,8 +210,10 @@ static void step(enum zkl_cohort_event_type type, int who)
         .now_ns = fault == TIME_FORGOTTEN ? stage.cohort.granted_ns : NOW,
         .has_lease = !stage.has_lapsed || fault == LEASE_IMAGINED,
     };
+    enum zkl_cohort_state before = stage.cohort.state;
     struct zkl_cohort_actions actions = zkl_cohort_step(&stage.cohort, &event);
 
+    moves[before][stage.cohort.state]++;
     carry_out(&event, &actions);
     if (fault == PASSES_FORGOTTEN)
         stage.cohort.passes = 0;
@@ -463,6 +470,34 @@ static void losses_failures_and_departures_strand_nobody(void)
                                            .failures = 1, .losses = 1, .departures = 1, .tries = 2, .dismissals = 1});
 }
 
+/* Those of the picture in recipe/cohort.h, and no others. */
+static void each_move_of_the_picture_is_taken(void)
+{
+    static const bool allowed[STATES][STATES] = {
+        [ZKL_COHORT_IDLE] = {[ZKL_COHORT_ASKED] = true},
+        [ZKL_COHORT_ASKED] = {[ZKL_COHORT_IDLE] = true, [ZKL_COHORT_DUE] = true, [ZKL_COHORT_HELD] = true},
+        [ZKL_COHORT_DUE] = {[ZKL_COHORT_IDLE] = true, [ZKL_COHORT_ASKED] = true},
+        [ZKL_COHORT_HELD] = {[ZKL_COHORT_IDLE] = true, [ZKL_COHORT_ASKED] = true, [ZKL_COHORT_LOST] = true},
+        [ZKL_COHORT_LOST] = {[ZKL_COHORT_IDLE] = true, [ZKL_COHORT_ASKED] = true},
+    };
+
+    memset(moves, 0, sizeof(moves));
+    losses_failures_and_departures_strand_nobody();
+    for (int from = 0; from < STATES; from++)
+        for (int to = 0; to < STATES; to++)
+            CU_ASSERT_TRUE(from == to || (moves[from][to] > 0) == allowed[from][to]);
+}
+
+static void unknown_event_changes_nothing(void)
+{
+    struct zkl_cohort cohort = {.state = ZKL_COHORT_IDLE};
+    struct zkl_cohort_event event = {.type = (enum zkl_cohort_event_type)99};
+    struct zkl_cohort_actions actions = zkl_cohort_step(&cohort, &event);
+
+    CU_ASSERT_EQUAL(cohort.state, ZKL_COHORT_IDLE);
+    CU_ASSERT_FALSE(actions.ask || actions.cancel || actions.let_go || actions.turn);
+}
+
 /* That each of these shows proves that the tests above can fail. */
 static void planted_faults_are_seen(void)
 {
@@ -557,6 +592,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(threads_that_wait_are_all_served_in_their_order),
     SUITE_TEST(nothing_is_handed_on_where_that_is_not_wanted),
     SUITE_TEST(losses_failures_and_departures_strand_nobody),
+    SUITE_TEST(each_move_of_the_picture_is_taken),
+    SUITE_TEST(unknown_event_changes_nothing),
     SUITE_TEST(planted_faults_are_seen),
     SUITE_END
 };

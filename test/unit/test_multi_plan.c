@@ -114,6 +114,9 @@ static enum zkl_part standing_of(uint8_t phase)
     return phase == IDLE ? ZKL_PART_IDLE : phase == BEHIND ? ZKL_PART_BEHIND : phase == HELD ? ZKL_PART_HELD : ZKL_PART_ASKING;
 }
 
+/* How often each step was the next one. */
+static long taken[ZKL_MULTI_HELD + 1];
+
 static struct zkl_multi_plan plan_of(const struct taker *taker, int paths[PATHS], int *out_count)
 {
     enum zkl_part parts[PATHS];
@@ -126,7 +129,9 @@ static struct zkl_multi_plan plan_of(const struct taker *taker, int paths[PATHS]
         paths[count++] = path;
     }
     *out_count = count;
-    return zkl_multi_plan(parts, count);
+    struct zkl_multi_plan plan = zkl_multi_plan(parts, count);
+    taken[plan.step]++;
+    return plan;
 }
 
 /* One who holds all lets go at once: others come at every moment in any case. */
@@ -289,6 +294,15 @@ static void three_takers_in_a_circle_all_get_their_paths(void)
     expect_all_to_finish(3, 6, 5);
 }
 
+/* In these worlds nothing is lost and nothing fails. */
+static void each_step_is_taken(void)
+{
+    memset(taken, 0, sizeof(taken));
+    three_takers_in_a_circle_all_get_their_paths();
+    for (int step = 0; step <= ZKL_MULTI_HELD; step++)
+        CU_ASSERT_EQUAL(taken[step] > 0, step != ZKL_MULTI_GO_BACK && step != ZKL_MULTI_FAIL);
+}
+
 static void taker_of_one_path_does_not_disturb(void)
 {
     expect_all_to_finish(7, 3, 4);
@@ -309,6 +323,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(failure_ends_it_and_loss_begins_it_anew),
     SUITE_TEST(two_takers_of_the_same_paths_both_get_them),
     SUITE_TEST(three_takers_in_a_circle_all_get_their_paths),
+    SUITE_TEST(each_step_is_taken),
     SUITE_TEST(taker_of_one_path_does_not_disturb),
     SUITE_TEST(takers_who_keep_what_they_have_wait_for_each_other),
     SUITE_END

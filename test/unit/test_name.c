@@ -267,6 +267,14 @@ static void readers_alone_share(void)
                         written[i].kind == ZKL_KIND_READ || written[i].kind == ZKL_KIND_KAZOO_READ);
 }
 
+static void lease_and_junk_are_no_contenders_for_a_lock(void)
+{
+    CU_ASSERT_TRUE(zkl_name_is_contender(zkl_name_parse("_c_" UUID "-lock-0000000001")));
+    CU_ASSERT_TRUE(zkl_name_is_contender(zkl_name_parse("_c_" UUID "-__READ__0000000001")));
+    CU_ASSERT_FALSE(zkl_name_is_contender(zkl_name_parse("_c_" UUID "-lease-0000000001")));
+    CU_ASSERT_FALSE(zkl_name_is_contender(zkl_name_parse("config")));
+}
+
 static void own_name_is_the_whole_prefix_and_a_number(void)
 {
     CU_ASSERT_TRUE(zkl_name_is_own("_c_" UUID "-lock-0000000001", "_c_" UUID "-lock-"));
@@ -295,6 +303,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(names_of_others_are_not_ours),
     SUITE_TEST(reader_in_a_writers_place_keeps_token_and_number),
     SUITE_TEST(readers_alone_share),
+    SUITE_TEST(lease_and_junk_are_no_contenders_for_a_lock),
     SUITE_TEST(own_name_is_the_whole_prefix_and_a_number),
     SUITE_END
 };

@@ -22,6 +22,11 @@ static void find(const char *prefix, const char *const *names)
 
 #define FIND(prefix, ...) find(prefix, (const char *const[]){__VA_ARGS__, NULL})
 
+static void kind_that_nobody_knows_is_of_no_family(void)
+{
+    CU_ASSERT_EQUAL(zkl_queue_family((struct zkl_name){.kind = (enum zkl_kind)99}), 0);
+}
+
 static void reader_counts_writers_alone(void)
 {
     FIND(OURS "-__READ__", "a-__READ__0000000001", "b-__READ__0000000002", OURS "-__READ__0000000003");
@@ -137,6 +142,7 @@ static void readers_at_the_counters_limit_have_no_order(void)
 }
 
 static const struct suite_test tests[] = {
+    SUITE_TEST(kind_that_nobody_knows_is_of_no_family),
     SUITE_TEST(reader_counts_writers_alone),
     SUITE_TEST(reader_stands_behind_the_nearest_writer),
     SUITE_TEST(writer_counts_all),
