@@ -127,3 +127,10 @@ struct zkl_actions zkl_machine_step(struct zkl_machine *machine, const struct zk
     ask(&step);
     return step.actions;
 }
+
+bool zkl_machine_awaits_look(const struct zkl_machine *machine)
+{
+    bool is_blind = machine->state == ZKL_WAITING && machine->is_behind && machine->reads_by_exists;
+
+    return is_blind || machine->watch_can_wait;
+}

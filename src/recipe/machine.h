@@ -194,12 +194,7 @@ static inline bool zkl_machine_has_two_names(const struct zkl_machine *machine)
 }
 
 /* Whether a LOOK is due some time after this: the one ahead may be gone without news, or a holder has no watch yet. */
-static inline bool zkl_machine_awaits_look(const struct zkl_machine *machine)
-{
-    bool is_blind = machine->state == ZKL_WAITING && machine->is_behind && machine->reads_by_exists;
-
-    return is_blind || machine->watch_can_wait;
-}
+bool zkl_machine_awaits_look(const struct zkl_machine *machine);
 
 /* For traces. Never NULL. */
 const char *zkl_state_name(enum zkl_state state);

@@ -257,6 +257,18 @@ static void hold_limit_ends_the_hold_and_deletes_at_once(void)
     EXPECT_TOLD(ZKL_NOTICE_RELEASED, ZKL_OUTCOME_LOST);
 }
 
+/* No answer that there is: nothing is concluded from it. */
+static void unknown_answer_to_the_delete_of_a_hold_limit_changes_nothing(void)
+{
+    struct zkl_machine lost = {.state = ZKL_LOST, .is_in_flight = true, .flight = 1, .node_is_known = true};
+
+    init();
+    machine = lost;
+    answer(ZKL_EV_DELETED, (enum zkl_answer)99, ZKL_ANSWER_NONE);
+    CU_ASSERT_EQUAL(machine.state, ZKL_LOST);
+    CU_ASSERT_TRUE(machine.node_is_known);
+}
+
 static void hold_limit_concerns_holders_alone(void)
 {
     go_waiting();
@@ -328,6 +340,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(release_of_a_lost_lock_says_so),
     SUITE_TEST(release_without_a_lease_says_that_the_lock_was_lost),
     SUITE_TEST(hold_limit_ends_the_hold_and_deletes_at_once),
+    SUITE_TEST(unknown_answer_to_the_delete_of_a_hold_limit_changes_nothing),
     SUITE_TEST(hold_limit_concerns_holders_alone),
     SUITE_TEST(hold_limit_deletes_until_it_is_certain),
     SUITE_TEST(release_during_the_delete_of_a_hold_limit_deletes_itself),

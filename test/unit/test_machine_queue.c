@@ -32,6 +32,16 @@ static void holder_that_releases_soon_asks_for_no_watch(void)
     CU_ASSERT_FALSE(zkl_machine_awaits_look(&machine));
 }
 
+static void waiter_that_hears_nothing_looks_only_while_it_is_behind(void)
+{
+    machine = (struct zkl_machine){.state = ZKL_WAITING, .is_behind = true, .reads_by_exists = true};
+    CU_ASSERT_TRUE(zkl_machine_awaits_look(&machine));
+    machine.is_behind = false;
+    CU_ASSERT_FALSE(zkl_machine_awaits_look(&machine));
+    machine = (struct zkl_machine){.state = ZKL_WAITING, .is_behind = true};
+    CU_ASSERT_FALSE(zkl_machine_awaits_look(&machine));
+}
+
 static void holder_that_waited_has_its_watch_already(void)
 {
     go_waiting();
@@ -307,6 +317,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(free_lock_is_held_after_one_flight),
     SUITE_TEST(holder_that_never_looked_asks_for_its_watch_after_a_while),
     SUITE_TEST(holder_that_releases_soon_asks_for_no_watch),
+    SUITE_TEST(waiter_that_hears_nothing_looks_only_while_it_is_behind),
     SUITE_TEST(holder_that_waited_has_its_watch_already),
     SUITE_TEST(start_without_connection_asks_when_connected),
     SUITE_TEST(waiter_is_granted_by_the_deletion_of_the_only_one_ahead),
