@@ -6,13 +6,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "safe_text.h"
 
 /* A line fits into a pipe at once (PIPE_BUF). */
-enum { RAW_SIZE = 2048, LINE_SIZE = 4096, PATIENCE_MS = 100, PROGRESS_COLUMNS = 79 };
+enum { RAW_SIZE = 2048, LINE_SIZE = 4096, PATIENCE_MS = 100, COLUMNS = 80, LEAST_COLUMNS = 40 };
 
 #define LINE_CLEARED "\r\x1b[K"
 
@@ -108,6 +109,16 @@ bool message_shows_progress(void)
     return shown_level == MESSAGE_NORMAL && isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
+/* One less than the terminal has, so that the cursor stays in the line that is to be cleared. */
+static int columns_for_progress(void)
+{
+    struct winsize size = {0};
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+        return COLUMNS - 1;
+    return (size.ws_col < LEAST_COLUMNS ? LEAST_COLUMNS : size.ws_col) - 1;
+}
+
 void message_progress(const char *format, ...)
 {
     char raw[RAW_SIZE];
@@ -120,7 +131,7 @@ void message_progress(const char *format, ...)
     vsnprintf(raw, sizeof(raw), format, arguments);
     va_end(arguments);
     safe_text(raw, strlen(raw), text, sizeof(text));
-    safe_text_cut(text, PROGRESS_COLUMNS - (int)strlen("zklock: "));
+    safe_text_cut(text, columns_for_progress() - (int)strlen("zklock: "));
     used = snprintf(line, sizeof(line), LINE_CLEARED "zklock: %s", text);
     atomic_store(&has_progress, true);
     if (is_writable() && write(STDERR_FILENO, line, (size_t)used) < 0)

@@ -239,7 +239,7 @@ static void service_manager_is_told_when_the_lock_is_held(void)
 static void wait_on_a_terminal_shows_the_place(void)
 {
     const char *const arguments[] = {"exec", LOCK, "--", "echo", "ran", NULL};
-    struct process_options options = {.arguments = arguments, .is_on_terminal = true};
+    struct process_options options = {.arguments = arguments, .is_on_terminal = true, .columns = 200};
     struct process *holder = stage_hold("first");
     struct process *process = stage_start_with(&options);
     struct process *piped;
@@ -254,6 +254,24 @@ static void wait_on_a_terminal_shows_the_place(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(process), "\r\x1b[Kran\r\n"));
     CU_ASSERT_EQUAL(stage_end(piped), 0);
     CU_ASSERT_STRING_EQUAL(stage_error(piped), "");
+}
+
+/* However long the holder's label is: a line that wrapped could not be cleared. */
+static void line_of_progress_fits_the_terminal(void)
+{
+    enum { NARROW = 60 };
+    const char *const arguments[] = {"exec", LOCK, "--", "true", NULL};
+    struct process_options options = {.arguments = arguments, .is_on_terminal = true, .columns = NARROW};
+    struct process *holder = stage_hold("a label that takes more room than there is");
+    struct process *process = stage_start_with(&options);
+    const char *line;
+
+    CU_ASSERT_TRUE_FATAL(process_wait_output(process, "held for ", PATIENCE_MS));
+    stage_let_go(holder);
+    CU_ASSERT_EQUAL(stage_end(process), 0);
+    line = strstr(stage_output(process), "zklock: waiting");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(line);
+    CU_ASSERT_TRUE(strcspn(line, "\r\n") <= NARROW - 1);
 }
 
 /* ---------------------------------------------------------------- chroot */
@@ -343,6 +361,7 @@ static const struct suite_test tests[] = {
     ON_STAGE(stamp_without_an_answer_is_69),
     ON_STAGE(service_manager_is_told_when_the_lock_is_held),
     ON_STAGE(wait_on_a_terminal_shows_the_place),
+    ON_STAGE(line_of_progress_fits_the_terminal),
     ON_STAGE(nothing_is_made_outside_a_chroot),
     ON_STAGE(silent_first_address_leaves_time_for_the_second),
     ON_STAGE(limit_of_a_hundred_days_is_no_trouble),

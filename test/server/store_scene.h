@@ -9,7 +9,7 @@
 
 #include "session/store.h"
 
-enum { SCENE_LIMIT_MS = 20000, SCENE_TIMEOUT_MS = 6000 };
+enum { SCENE_LIMIT_MS = 20000 * ZKLOCK_TEST_SLOWNESS, SCENE_TIMEOUT_MS = 6000 };
 
 struct scene {
     struct zk_server *server;

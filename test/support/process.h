@@ -25,6 +25,7 @@ struct process_options {
     const char *error_file;
     int kept[PROCESS_KEPT_DESCRIPTORS]; /* descriptors that it inherits under their numbers; ends with 0 */
     bool is_on_terminal;                /* all three streams are a new terminal, which it controls */
+    int columns;                        /* of that terminal; 0: it does not say */
     bool is_group_leader;               /* in a process group of its own */
     void (*before_exec)(void *context); /* runs in the child: only what is safe after a fork */
     void *context;

@@ -64,7 +64,9 @@ static void open_streams(struct process *process, struct plan *plan)
     process->output.file = open_memory("output");
     process->error.file = open_memory("error");
     if (plan->options->is_on_terminal) {
-        if (openpty(&process->terminal, &plan->terminal, NULL, NULL, NULL) != 0)
+        const struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)plan->options->columns};
+
+        if (openpty(&process->terminal, &plan->terminal, NULL, NULL, size.ws_col ? &size : NULL) != 0)
             suite_abandon("no terminal: %s", strerror(errno));
         fcntl(process->terminal, F_SETFL, O_NONBLOCK);
         fcntl(process->terminal, F_SETFD, FD_CLOEXEC);
