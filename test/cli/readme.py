@@ -148,6 +148,28 @@ def flock(stage, readme):
             fail("%s printed %r" % (line, out))
 
 
+def complete_strange_names(stage, script):
+    """Names of locks are anybody's: none of them is run, and what is inserted is quoted."""
+    trap = os.path.join(stage.directory, "trap")
+    names = ["/try/$(touch${IFS}trap)", "/try/`touch${IFS}trap`", "/try/a;b", "/try/$HOME"]
+    words = " ".join(shlex.quote(name) for name in names)
+    holder = stage.start("zklock exec %s -- sh -c 'echo held; exec sleep 300'" % words)
+    if holder.stdout.readline() != "held\n":
+        fail("no holder of locks with strange names")
+    bash = "cd %s; source %s; COMP_WORDS=(zklock status /try/); COMP_CWORD=2; _zklock; printf '%%s\\n' \"${COMPREPLY[@]}\"" % (
+        shlex.quote(stage.directory), shlex.quote(script))
+    out = end(stage.start(["bash", "-c", bash]), 0)
+    if not out.strip():
+        fail("strange names are not completed at all")
+    if os.path.exists(trap):
+        fail("completion has run what stands in a lock's name")
+    again = end(stage.start(["bash", "-c", "printf '%s\\n' " + " ".join(out.split("\n"))]), 0)
+    if sorted(again.split("\n")[:-1]) != sorted(names):
+        fail("strange names are completed to %r" % out)
+    holder.terminate()
+    end(holder, 143)
+
+
 def completion(stage, source_dir):
     script = os.path.join(source_dir, "src", "cli", "completion", "zklock.bash")
     holder = stage.start("zklock exec /jobs/backup -- sh -c 'echo held; exec sleep 300'")
@@ -164,6 +186,7 @@ def completion(stage, source_dir):
             fail("'%s' is completed to %r, not to %s" % (typed, out, completed))
     holder.terminate()
     end(holder, 143)
+    complete_strange_names(stage, script)
     options = end(stage.start("zklock exec --help"), 0)
     with open(script, encoding="utf-8") as stream:
         known = stream.read()

@@ -51,9 +51,15 @@ _zklock()
     case $cur in
     -*) mapfile -t COMPREPLY < <(compgen -W "$own $common" -- "$cur") ;;
     /*)
-        # Locks that are held or waited for now.
-        words=$(timeout 2 zklock list --connect-timeout 1 -q --json 2>/dev/null | sed -n 's/^ *"path": "\(.*\)",\{0,1\}$/\1/p')
-        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+        # Locks that are held or waited for now. Strangers may have named them: nothing here expands a name, and it is
+        # put into the command line quoted. Those that JSON has to escape are left out.
+        while IFS= read -r words; do
+            printf -v words %q "$words"
+            if [[ $words == "$cur"* ]]; then
+                COMPREPLY+=("$words")
+            fi
+        done < <(timeout 2 zklock list --connect-timeout 1 -q --json 2>/dev/null |
+            sed -n '/\\/d; s/^ *"path": "\(.*\)",\{0,1\}$/\1/p')
         ;;
     esac
 }
