@@ -2,6 +2,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "commands.h"
 #include "inherit.h"
@@ -53,6 +54,8 @@ int commands_print_version(void)
 
 int main(int argc, char **argv)
 {
+    /* After /proc/self/exe was executed, by which elect begins again, it would be "exe". */
+    prctl(PR_SET_NAME, "zklock");
     if (!inherit_record()) {
         message_error("cannot take note of the descriptors that were handed over");
         return EXIT_SYSTEM;

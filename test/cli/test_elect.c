@@ -22,6 +22,7 @@ static void leader_campaigns_again_after_a_loss(void)
 {
     struct process *leader = campaign("echo lead; env | grep -c ROUND; exec sleep 300");
     char name[OBSERVER_PATH_SIZE];
+    char path[64];
 
     CU_ASSERT_TRUE_FATAL(process_wait_output(leader, "lead\n", PATIENCE_MS));
     observer_front(stage_observer, LOCK, name);
@@ -31,6 +32,8 @@ static void leader_campaigns_again_after_a_loss(void)
     CU_ASSERT_EQUAL(observer_count(stage_observer, LOCK), 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(leader), "stopping the command\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(leader), LOCK ": campaigning again in 0."));
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)process_pid(leader));
+    CU_ASSERT_STRING_EQUAL(stage_read(path), "zklock\n");
     /* The same process, and nothing of its own in the command's environment. */
     process_signal(leader, SIGTERM);
     CU_ASSERT_EQUAL(stage_end(leader), 143);
