@@ -194,6 +194,9 @@ void exec_run(struct exec *exec, struct exec_outcome *out_outcome)
     run.timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     terminal_open(&run.terminal);
     job_init(&run.guard.job);
+    if (run.guard.job.is_unseen)
+        message_warn("%s: /proc does not show the processes of this PID namespace: what leaves the command's process group "
+                     "can be neither seen nor ended", exec->options->path);
     error = run.timer_fd < 0 ? errno : start(&run);
     if (error == ETIME) {
         *out_outcome = (struct exec_outcome){EXIT_LOST, true, out_outcome->held_since_ms};

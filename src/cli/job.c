@@ -1,5 +1,6 @@
 #include "job.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -12,7 +13,7 @@ void job_init(struct job *job)
 {
     *job = (struct job){.child = {.pid = -1, .report_fd = -1}};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    processes_below(getpid(), NULL, &job->strangers);
+    job->is_unseen = !processes_below(getpid(), NULL, &job->strangers);
 }
 
 void job_clear(struct job *job)
@@ -161,13 +162,21 @@ void job_freeze(struct job *job)
     }
 }
 
+/* Whether nobody is left, not even somebody to be reaped: a sub-reaper without children has no descendants at all. */
+static bool is_childless(void)
+{
+    siginfo_t info;
+
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
+}
+
 int job_count(const struct job *job)
 {
     struct process_list members;
     int count;
 
     if (!processes_below(root_of(job), &job->strangers, &members))
-        return -1;
+        return !job->keeper && is_childless() ? 0 : -1;
     count = (int)members.count;
     process_list_clear(&members);
     return count;

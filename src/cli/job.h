@@ -20,6 +20,7 @@ struct job {
     int wait_status;               /* of the command, once it has ended */
     int stop_signal;               /* with which the command is stopped now; 0: it runs */
     int exec_error;                /* errno if the command could not be executed */
+    bool is_unseen;                /* there is no /proc, or it is that of another PID namespace */
     struct process_list strangers; /* children that the caller's process image left behind: not of this job */
 };
 
@@ -46,7 +47,7 @@ int job_signal_all(struct job *job, int signal_number);
  * another. */
 void job_freeze(struct job *job);
 
-/* How many members are alive; -1: not known (no /proc). */
+/* How many members are alive; -1: not known. */
 int job_count(const struct job *job);
 
 /* Whether the command is gone and nobody else of the job is known to be there. */

@@ -63,10 +63,31 @@ static bool append(struct process_list *list, const struct process *process)
     return true;
 }
 
+static const struct process *find(const struct process_list *list, pid_t pid)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].pid == pid)
+            return &list->items[i];
+    }
+    return NULL;
+}
+
+/* In a PID namespace that has got no /proc of its own the numbers there are other processes'. */
+static bool is_proc_ours(void)
+{
+    char text[32];
+    ssize_t length = readlink("/proc/self", text, sizeof(text) - 1);
+
+    if (length <= 0)
+        return false;
+    text[length] = '\0';
+    return (pid_t)atoi(text) == getpid();
+}
+
 static bool read_all(struct process_list *out_list)
 {
     struct process_list list = {NULL, 0};
-    DIR *directory = opendir("/proc");
+    DIR *directory = is_proc_ours() ? opendir("/proc") : NULL;
     struct dirent *entry;
     struct process process;
     bool is_complete = true;
@@ -78,19 +99,11 @@ static bool read_all(struct process_list *out_list)
             is_complete = append(&list, &process);
     }
     closedir(directory);
+    is_complete = is_complete && find(&list, getpid());
     if (!is_complete)
         process_list_clear(&list);
     *out_list = list;
     return is_complete;
-}
-
-static const struct process *find(const struct process_list *list, pid_t pid)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->items[i].pid == pid)
-            return &list->items[i];
-    }
-    return NULL;
 }
 
 static bool is_stranger(const struct process_list *strangers, const struct process *process)

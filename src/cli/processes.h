@@ -24,7 +24,7 @@ struct process_list {
 };
 
 /* All descendants of `root` without those in or below `strangers` (may be NULL), zombies left out. False
- * without /proc or memory; then the list is empty. */
+ * without memory or a /proc that shows our own PID namespace; then the list is empty. */
 bool processes_below(pid_t root, const struct process_list *strangers, struct process_list *out_list);
 
 /* Whether somebody is in process group `group` who is neither `self` nor an ancestor of it. */

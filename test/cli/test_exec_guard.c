@@ -310,6 +310,41 @@ static void keeper_has_no_descriptor_of_the_job(void)
     CU_ASSERT_EQUAL(pipes, 1);
 }
 
+static void keeper_is_not_found_by_the_name_of_zklock(void)
+{
+    struct process *holder = start_sleeper(LONG_TIMEOUT, "--guard");
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)process_pid(holder));
+    CU_ASSERT_STRING_EQUAL(stage_read(path), "zklock\n");
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)keeper_of(holder));
+    CU_ASSERT_STRING_EQUAL(stage_read(path), "job-keeper\n");
+    /* The directory in front may be called as it likes. */
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)keeper_of(holder));
+    CU_ASSERT_STRING_EQUAL(strrchr(stage_read(path), '/'), "/keeper");
+}
+
+/* Each of the two would clean up after the other. What is left is the kernel's doing, and the session timeout. */
+static void command_dies_with_zklock_and_keeper(void)
+{
+    struct process *holder = stage_start("exec", "-T", MIDDLE_TIMEOUT, LOCK, "--", "sh", "-c",
+                                         "echo $$ > $SECTIONS.new; mv $SECTIONS.new $SECTIONS; exec sleep 300", NULL);
+    struct process *next;
+    pid_t keeper;
+    pid_t command;
+
+    CU_ASSERT_TRUE_FATAL(stage_wait_text(sections, "\n", PATIENCE_MS));
+    command = (pid_t)atoi(stage_read(sections));
+    keeper = keeper_of(holder);
+    next = queue_next();
+    /* Stopped first, so that neither has time to see the other's end. */
+    kill(keeper, SIGSTOP);
+    process_signal(holder, SIGKILL);
+    kill(keeper, SIGKILL);
+    CU_ASSERT_TRUE(eventually(stage_is_process_gone, &command, PATIENCE_MS));
+    CU_ASSERT_EQUAL(stage_end(next), 0);
+}
+
 static void guard_and_no_guard_contradict_each_other(void)
 {
     struct process *process = stage_start("exec", "--guard", "--no-guard", LOCK, "--", "true", NULL);
@@ -335,6 +370,8 @@ static const struct suite_test tests[] = {
     TEST(killed_keeper_takes_its_job_along_and_the_lock_is_released),
     TEST(keeper_ends_with_zklock),
     TEST(keeper_has_no_descriptor_of_the_job),
+    TEST(keeper_is_not_found_by_the_name_of_zklock),
+    TEST(command_dies_with_zklock_and_keeper),
     TEST(guard_and_no_guard_contradict_each_other),
     SUITE_END
 };
