@@ -167,6 +167,15 @@ void exec_describe_holder(const struct exec *exec, bool warns_if_nested, char *b
     zklock_queue_free(queue);
 }
 
+/* A semaphore was asked for where somebody else keeps data: the detail says so. */
+static bool has_no_limit(const struct exec *exec, const char *path, zklock_status status)
+{
+    unsigned permits;
+
+    return status == ZKLOCK_REFUSED && exec->options->permits >= 0 &&
+           zklock_permits_read(exec->session, path, HOLDER_LIMIT_MS, &permits) == ZKLOCK_REFUSED;
+}
+
 /* Says why the lock was not had, and returns the exit status for it. */
 static int fail(struct exec *exec, zklock_status status)
 {
@@ -199,6 +208,10 @@ static int fail(struct exec *exec, zklock_status status)
         return zklock_status_exit(status);
     default:
         zklock_detail(exec_current_lock(exec), detail, sizeof(detail));
+        if (has_no_limit(exec, path, status)) {
+            message_error("%s; give another path", detail);
+            return EXIT_USAGE;
+        }
         message_error("%s: %s%s%s", path, zklock_status_text(status), detail[0] ? ": " : "", detail);
         return zklock_status_exit(status);
     }

@@ -6,16 +6,28 @@
 
 enum { LIMIT_MS = 10000 };
 
+/* Somebody else keeps data at the path: a mistake of whoever gave it. */
+static int refuse_path(const struct exec *exec)
+{
+    const char *path = exec->options->path;
+    unsigned permits;
+
+    if (zklock_permits_read(exec->session, path, LIMIT_MS, &permits) == ZKLOCK_OK && permits > 0)
+        message_error("%s is a semaphore's: its limit is where --once-per would keep its stamp; give another path", path);
+    else
+        message_error("%s: there are data of somebody else at the path, where --once-per would keep its stamp; give "
+                      "another path", path);
+    return EXIT_USAGE;
+}
+
 static int fail(const struct exec *exec, const char *what, zklock_status status)
 {
     const char *needed = strcmp(what, "read") == 0 ? ": it needs the right READ" : ": it needs the right WRITE";
 
     if (status == ZKLOCK_REFUSED)
-        message_error("%s: there are data of somebody else at the path, where --once-per would keep its stamp",
-                      exec->options->path);
-    else
-        message_error("%s: cannot %s the stamp of --once-per: %s%s", exec->options->path, what,
-                      zklock_status_text(status), status == ZKLOCK_DENIED ? needed : "");
+        return refuse_path(exec);
+    message_error("%s: cannot %s the stamp of --once-per: %s%s", exec->options->path, what, zklock_status_text(status),
+                  status == ZKLOCK_DENIED ? needed : "");
     /* The lock is held: that the servers do not answer is no conflict. */
     return status == ZKLOCK_TIMEOUT ? EXIT_NO_SERVER : zklock_status_exit(status);
 }

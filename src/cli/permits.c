@@ -16,8 +16,8 @@ static const char help[] =
     "      --auth-file FILE        with scheme:credentials; or ZKLOCK_AUTH_FILE\n"
     "      --tls CA[,CERT,KEY]     encrypt, if the client library can; or ZKLOCK_TLS\n"
     "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
-    "Exit status: 0 printed, or set; 1 no limit is set; 64 usage; 69 no server; 70\n"
-    "other data are at PATH; 77 denied.\n";
+    "Exit status: 0 printed, or set; 1 no limit is set; 64 usage, or other data are\n"
+    "at PATH; 69 no server; 77 denied.\n";
 
 struct permits_options {
     struct common_options common;
@@ -53,8 +53,9 @@ static int fail(zklock_session *session, const struct permits_options *options, 
 {
     if (status != ZKLOCK_REFUSED)
         return subcommand_fail(session, &options->common, path, options->permits > 0 ? "READ and WRITE" : "READ", status);
-    message_error("%s: it has data that are no limit of a semaphore; give another path", path);
-    return zklock_status_exit(status);
+    message_error("%s: it has data that are no limit of a semaphore, such as the stamp of exec --once-per; give another "
+                  "path", path);
+    return EXIT_USAGE;
 }
 
 static int run(zklock_session *session, const void *options, const struct words *words)

@@ -264,6 +264,8 @@ void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event)
     /* Where a create's fate is unknown, a wait ends and its contender stays what it is. */
     if (attempt->machine.state != before || attempt->result != result)
         tell_move(attempt);
+    if (attempt->guards)
+        zkl_permit_review_place(attempt->guards);
     if (attempt->permit)
         zkl_permit_review(attempt->permit);
     zkl_attempt_unref(attempt);

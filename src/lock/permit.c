@@ -6,20 +6,6 @@
 
 #include "session/path.h"
 
-/* What is asked before anything is made: the limit, and for whoever does not wait, the leases that are there. */
-struct zkl_look {
-    struct look_call {
-        struct zkl_call call;
-        struct zkl_look *look;
-    } calls[2];
-    struct zkl_permit *permit;
-    struct zkl_attempt *lease; /* counted: it keeps the permit */
-    int pending;
-    bool is_unknown;
-    enum zkl_limit_answer limit;
-    unsigned leases;
-};
-
 /* ---------------------------------------------------------------- life */
 
 bool zkl_permit_new(struct zkl_attempt *lease, const struct zkl_attempt_options *options)
@@ -173,101 +159,6 @@ void zkl_permit_request_limit(const struct zkl_permit *permit, char text[ZKL_LIM
                                 .version = permit->version};
 }
 
-/* ---------------------------------------------------------------- the look */
-
-static unsigned count_leases(const struct zkl_reply *reply)
-{
-    unsigned count = 0;
-
-    for (int i = 0; i < reply->child_count; i++)
-        count += zkl_name_parse(reply->children[i]).kind == ZKL_KIND_LEASE;
-    return count;
-}
-
-static void finish_look(struct zkl_permit *permit, const struct zkl_look *look)
-{
-    struct zkl_attempt *lease = permit->lease;
-    bool is_full = look->limit == ZKL_LIMIT_OK && lease->machine.is_try && look->leases >= permit->limit;
-
-    if (lease->result != ZKLOCK_PENDING)
-        return;
-    if (look->is_unknown) {
-        zkl_attempt_retry_soon(lease);
-    } else if (look->limit == ZKL_LIMIT_OTHER) {
-        zkl_attempt_give_up(lease, ZKL_OUTCOME_OTHER_LIMIT);
-    } else if (look->limit == ZKL_LIMIT_DENIED || look->limit == ZKL_LIMIT_REFUSED) {
-        zkl_attempt_give_up(lease, look->limit == ZKL_LIMIT_DENIED ? ZKL_OUTCOME_DENIED : ZKL_OUTCOME_REFUSED);
-    } else if (is_full) {
-        zkl_attempt_give_up(lease, ZKL_OUTCOME_BUSY);
-    } else {
-        permit->is_checked = true;
-        zkl_permit_review(permit);
-    }
-}
-
-static void settle_look(struct zkl_look *look)
-{
-    struct zkl_permit *permit = look->permit;
-    struct zkl_attempt *lease = look->lease;
-
-    if (--look->pending > 0)
-        return;
-    /* One that was begun later, on another session, is waited for instead. */
-    if (permit->look == look) {
-        permit->look = NULL;
-        finish_look(permit, look);
-    }
-    free(look);
-    zkl_attempt_unref(lease);
-}
-
-static void on_look(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale)
-{
-    struct look_call *part = (struct look_call *)call;
-    struct zkl_look *look = part->look;
-
-    if (is_stale || reply->code == ZKL_CODE_UNKNOWN)
-        look->is_unknown = true;
-    else if (part == &look->calls[0])
-        look->limit = zkl_permit_take_limit(look->permit, reply);
-    else
-        look->leases = count_leases(reply);
-    settle_look(look);
-}
-
-static bool send_part(struct zkl_look *look, int index, const struct zkl_request *request)
-{
-    struct look_call *part = &look->calls[index];
-
-    part->call.on_reply = on_look;
-    part->look = look;
-    look->pending++;
-    if (zkl_session_submit(look->lease->session, &part->call, request))
-        return true;
-    look->pending--;
-    return false;
-}
-
-static void send_look(struct zkl_permit *permit)
-{
-    struct zkl_look *look = calloc(1, sizeof *look);
-    struct zkl_request get = {.op = ZKL_OP_GET, .path = permit->path};
-    struct zkl_request list = {.op = ZKL_OP_LIST, .path = permit->lease->path};
-
-    if (!look) {
-        zkl_attempt_retry_soon(permit->lease);
-        return;
-    }
-    look->permit = permit;
-    look->lease = permit->lease;
-    look->pending = 1;
-    zkl_attempt_ref(look->lease);
-    permit->look = look;
-    if (!send_part(look, 0, &get) || (permit->lease->machine.is_try && !send_part(look, 1, &list)))
-        look->is_unknown = true;
-    settle_look(look);
-}
-
 /* ---------------------------------------------------------------- the guard */
 
 /* From here on it lives by itself, until its znode is certainly gone. */
@@ -335,8 +226,25 @@ static void begin_again(struct zkl_permit *permit)
     if (permit->was_passed) {
         permit->was_passed = false;
         permit->is_checked = false;
+        permit->is_claimed = false;
         permit->look = NULL;
     }
+}
+
+/* Where nobody had set the limit when it looked, whoever has to wait does: what becomes of it later is to be followed, and
+ * not to be compared with what was asked for. */
+static bool must_claim(const struct zkl_permit *permit)
+{
+    return permit->is_checked && permit->is_absent && !permit->is_claimed && !permit->was_passed && !permit->look &&
+           zkl_permit_is_behind(permit);
+}
+
+void zkl_permit_review_place(struct zkl_permit *permit)
+{
+    const struct zkl_attempt *lease = permit->lease;
+
+    if (lease->result == ZKLOCK_PENDING && must_claim(permit) && zkl_session_is_connected(lease->session))
+        zkl_permit_claim(permit);
 }
 
 void zkl_permit_review(struct zkl_permit *permit)
@@ -352,9 +260,10 @@ void zkl_permit_review(struct zkl_permit *permit)
         return;
     begin_again(permit);
     if (!permit->is_checked && !permit->look && zkl_session_is_connected(lease->session))
-        send_look(permit);
+        zkl_permit_look(permit);
     if (!is_try && !permit->guard)
         start_guard(permit);
+    zkl_permit_review_place(permit);
     if (permit->is_checked && !permit->was_passed && (is_try || holds_guard(permit))) {
         struct zkl_event guarded = {.type = ZKL_EV_GUARDED};
         permit->was_passed = true;

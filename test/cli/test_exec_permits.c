@@ -110,8 +110,28 @@ static void number_is_shown_and_changed(void)
     CU_ASSERT_TRUE(process_wait_output(waiter, "held\n", PATIENCE_MS));
     CU_ASSERT_EQUAL(observer_set(stage_observer, LOCK, "mine", 4), 0);
     process = stage_start("permits", LOCK, "3", NULL);
-    CU_ASSERT_EQUAL(stage_end(process), 70);
+    CU_ASSERT_EQUAL(stage_end(process), 64);
     check_error(process, "data that are no limit");
+}
+
+/* Both are data of the path. */
+static void limit_and_stamp_exclude_each_other(void)
+{
+    struct process *process;
+
+    CU_ASSERT_EQUAL(stage_end(stage_start("permits", LOCK, "2", NULL)), 0);
+    process = stage_start("exec", "--once-per", "5", LOCK, "--", "echo", "ran", NULL);
+    CU_ASSERT_EQUAL(stage_end(process), 64);
+    CU_ASSERT_STRING_EQUAL(stage_output(process), "");
+    check_error(process, LOCK " is a semaphore's");
+    CU_ASSERT_EQUAL(stage_end(stage_start("exec", "--once-per", "5", "/locks/daily", "--", "true", NULL)), 0);
+    process = stage_start("permits", "/locks/daily", "3", NULL);
+    CU_ASSERT_EQUAL(stage_end(process), 64);
+    check_error(process, "the stamp of exec --once-per");
+    process = stage_start("exec", "-p", "3", "/locks/daily", "--", "echo", "ran", NULL);
+    CU_ASSERT_EQUAL(stage_end(process), 64);
+    CU_ASSERT_STRING_EQUAL(stage_output(process), "");
+    check_error(process, "/locks/daily has data that are no limit of a semaphore; give another path");
 }
 
 static void lost_permit_stops_the_command(void)
@@ -198,6 +218,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(full_semaphore_is_a_conflict, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(another_number_is_refused, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(number_is_shown_and_changed, stage_set_up, stage_tear_down),
+    SUITE_TEST_WITH(limit_and_stamp_exclude_each_other, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(lost_permit_stops_the_command, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(killed_holder_gives_its_permit_away, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(status_and_list_and_doctor_know_semaphores, stage_set_up, stage_tear_down),

@@ -160,7 +160,7 @@ static void data_of_others_are_left_alone(void)
     CU_ASSERT_EQUAL(observer_create(stage_observer, "/locks", "", 0, NULL), ZOK);
     CU_ASSERT_EQUAL(observer_create(stage_observer, LOCK, "theirs", 0, NULL), ZOK);
     process = run_once("3600", "echo ran");
-    CU_ASSERT_EQUAL(process_exit_status(process), 70);
+    CU_ASSERT_EQUAL(process_exit_status(process), 64);
     CU_ASSERT_STRING_EQUAL(stage_output(process), "");
     CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "there are data of somebody else at the path"));
 }

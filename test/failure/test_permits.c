@@ -163,6 +163,24 @@ static void limit_rises(void *unused)
     pocket_set(SCENE_PATH, "{\"zklock_permits\":2}");
 }
 
+static void held_guard_and_no_limit(void)
+{
+    set_limit("");
+    pocket_create(GUARD);
+    pocket_set_counter(GUARDS, 1);
+}
+
+static void wait_for_guard_and_a_changed_limit(void)
+{
+    world_later(500, limit_rises, NULL);
+    wait_for_guard();
+}
+
+static void waiter_for_the_guard_sets_the_limit_and_follows_it(void)
+{
+    sweep(&(struct scene_plan){SEMAPHORE(1), .set = held_guard_and_no_limit, .act = wait_for_guard_and_a_changed_limit});
+}
+
 static void wait_for_the_limit_to_rise(void)
 {
     world_later(700, limit_rises, NULL);
@@ -335,6 +353,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST(parents_of_a_semaphore_are_made),
     SUITE_TEST(permit_is_awaited),
     SUITE_TEST(guard_is_awaited),
+    SUITE_TEST(waiter_for_the_guard_sets_the_limit_and_follows_it),
     SUITE_TEST(risen_limit_lets_the_waiter_in),
     SUITE_TEST(other_limit_is_refused),
     SUITE_TEST(free_permit_is_tried),

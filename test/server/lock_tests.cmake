@@ -352,6 +352,7 @@ zklock_test_program(NAME test_lock_permits LABEL server SOURCES test_lock_permit
     lowered_limit_takes_nothing_away
     limit_is_set_where_there_is_no_path
     two_first_ones_agree_on_one_limit
+    those_who_wait_for_the_guard_follow_the_limit
     holder_is_told_that_its_lease_was_removed
     waiter_is_told_that_its_lease_was_removed
     waiter_is_told_that_its_place_in_the_queue_was_removed

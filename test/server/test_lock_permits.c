@@ -12,6 +12,7 @@
 #define GUARDS STAGE_PATH "/locks"
 /* A lease as Curator writes it. */
 #define CURATORS_LEASE LEASES "/_c_0f0f0f0f-aaaa-4bbb-8ccc-0123456789ab-lease-"
+#define CURATORS_GUARD GUARDS "/_c_0f0f0f0f-aaaa-4bbb-8ccc-0123456789ab-lock-"
 
 static struct contender *new_contender(zklock_session *session, unsigned permits)
 {
@@ -74,6 +75,28 @@ static void check_detail(struct contender *contender, const char *part)
     if (!strstr(detail, part))
         printf("\n'%s' does not say '%s'\n", detail, part);
     CU_ASSERT_PTR_NOT_NULL(strstr(detail, part));
+}
+
+static bool knows_limit(void *context)
+{
+    struct contender *contender = context;
+
+    zkl_session_lock(contender->session);
+    bool knows = contender->lock->attempt && contender->lock->attempt->permit->limit > 0;
+    zkl_session_unlock(contender->session);
+    return knows;
+}
+
+static bool limit_is_set(void *unused)
+{
+    struct observed_node node;
+
+    (void)unused;
+    if (observer_look(stage.observer, STAGE_PATH, &node) != 0)
+        return false;
+    bool is_set = node.data && node.data[0];
+    observed_node_clear(&node);
+    return is_set;
 }
 
 /* Nobody is in it, or it is not there. */
@@ -206,8 +229,7 @@ static void try_is_not_held_up_by_the_guard_of_another(void)
     struct contender *contender = new_contender(stage.session, 2);
     struct contender *first = hold(stage.session, 2);
 
-    CU_ASSERT_EQUAL(observer_create(stage.observer, GUARDS "/_c_0f0f0f0f-aaaa-4bbb-8ccc-0123456789ab-lock-", "",
-                                    ZOO_EPHEMERAL | ZOO_SEQUENCE, guard), 0);
+    CU_ASSERT_EQUAL(observer_create(stage.observer, CURATORS_GUARD, "", ZOO_EPHEMERAL | ZOO_SEQUENCE, guard), 0);
     CU_ASSERT_EQUAL(zklock_try(contender->lock, STAGE_LIMIT_MS), ZKLOCK_OK);
     let_go(contender);
     let_go(first);
@@ -315,7 +337,7 @@ static void limit_is_set_where_there_is_no_path(void)
     CU_ASSERT_EQUAL(observer_delete(stage.observer, "/not"), 0);
 }
 
-/* Two who have both found nothing: one sets it, and the other one agrees or is refused. */
+/* Two who have both found nothing: one sets it, the other one is refused. The first has the guard, and has not looked yet. */
 static void two_first_ones_agree_on_one_limit(void)
 {
     struct contender *first = new_contender(stage.session, 2);
@@ -326,12 +348,35 @@ static void two_first_ones_agree_on_one_limit(void)
     contender_begin(first, -1);
     CU_ASSERT_TRUE(fault_proxy_wait_fired(stage.proxy, 1, STAGE_LIMIT_MS));
     contender_begin(second, -1);
-    CU_ASSERT_TRUE(observer_wait_count(stage.observer, GUARDS, 2, STAGE_LIMIT_MS));
+    CU_ASSERT_TRUE_FATAL(eventually(limit_is_set, NULL, STAGE_LIMIT_MS));
+    check_data(STAGE_PATH, "{\"zklock_permits\":3}");
     fault_proxy_release(stage.proxy);
-    CU_ASSERT_EQUAL(contender_result(first), ZKLOCK_OK);
-    CU_ASSERT_EQUAL(contender_result(second), ZKLOCK_OTHER_PERMITS);
-    check_detail(second, "a limit of 2 permits, and 3 were asked for");
-    let_go(first);
+    CU_ASSERT_EQUAL(contender_result(first), ZKLOCK_OTHER_PERMITS);
+    check_detail(first, "a limit of 3 permits, and 2 were asked for");
+    CU_ASSERT_EQUAL(contender_result(second), ZKLOCK_OK);
+    let_go(second);
+    check_that_nothing_is_left();
+}
+
+/* Nobody had set it when they came; so the first of them has, and what it becomes is compared with nothing. */
+static void those_who_wait_for_the_guard_follow_the_limit(void)
+{
+    struct contender *waiters[3];
+    char guard[OBSERVER_PATH_SIZE];
+
+    CU_ASSERT_EQUAL(observer_create(stage.observer, GUARDS, "", 0, NULL), 0);
+    CU_ASSERT_EQUAL(observer_create(stage.observer, CURATORS_GUARD, "", ZOO_EPHEMERAL | ZOO_SEQUENCE, guard), 0);
+    for (int i = 0; i < 3; i++) {
+        waiters[i] = queue_behind(i == 0 ? stage.session : stage_open_outside(), 1);
+        CU_ASSERT_TRUE_FATAL(eventually(knows_limit, waiters[i], STAGE_LIMIT_MS));
+    }
+    check_data(STAGE_PATH, "{\"zklock_permits\":1}");
+    CU_ASSERT_EQUAL(zklock_permits_write(stage.session, STAGE_PATH, 3, STAGE_LIMIT_MS), ZKLOCK_OK);
+    CU_ASSERT_EQUAL(observer_delete(stage.observer, guard), 0);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(contender_result(waiters[i]), ZKLOCK_OK);
+    for (int i = 0; i < 3; i++)
+        let_go(waiters[i]);
     check_that_nothing_is_left();
 }
 
@@ -613,6 +658,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(lowered_limit_takes_nothing_away, stage_start, stage_end),
     SUITE_TEST_WITH(limit_is_set_where_there_is_no_path, stage_start, stage_end),
     SUITE_TEST_WITH(two_first_ones_agree_on_one_limit, stage_start, stage_end),
+    SUITE_TEST_WITH(those_who_wait_for_the_guard_follow_the_limit, stage_start, stage_end),
     SUITE_TEST_WITH(holder_is_told_that_its_lease_was_removed, stage_start, stage_end),
     SUITE_TEST_WITH(waiter_is_told_that_its_lease_was_removed, stage_start, stage_end),
     SUITE_TEST_WITH(waiter_is_told_that_its_place_in_the_queue_was_removed, stage_start, stage_end),
