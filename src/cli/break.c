@@ -65,9 +65,17 @@ static enum options_result read_options(int argc, char **argv, struct words *wor
     common_options_rules(&out_options->common, common);
     result = options_read(argc, argv, common, rules, words);
     if (result == OPTIONS_READ &&
-        (!options_check_paths(argv[0], words, 1) || !common_options_settle(argv[0], &out_options->common)))
+        (!options_check_paths(argv[0], words, 1) || !common_options_settle(argv[0], &out_options->common, words)))
         return OPTIONS_WRONG;
     return result;
+}
+
+/* Every contender's name ends with the number that the server gave it: ten digits, or more for a negative one. */
+static bool looks_like_a_contender(const char *name)
+{
+    size_t length = strlen(name);
+
+    return length > 10 && !strchr(name, '/') && strspn(name + length - 10, "0123456789") == 10;
 }
 
 static enum options_result read_break(int argc, char **argv, struct words *words, void *options)
@@ -81,10 +89,14 @@ static enum options_result read_break(int argc, char **argv, struct words *words
 
     own->contender = NULL;
     result = read_options(argc, argv, words, own, rules);
-    if (result != OPTIONS_READ || own->contender)
+    if (result != OPTIONS_READ || (own->contender && looks_like_a_contender(own->contender)))
         return result;
-    message_usage("break: which contender? give its name with --contender; zklock status -v %s shows them",
-                  words->items[0]);
+    if (own->contender)
+        message_usage("break: option --contender: '%s' is no contender's name, which ends with ten digits; zklock status -v "
+                      "%s shows them", own->contender, words->items[0]);
+    else
+        message_usage("break: which contender? give its name with --contender; zklock status -v %s shows them",
+                      words->items[0]);
     return OPTIONS_WRONG;
 }
 

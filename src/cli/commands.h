@@ -15,6 +15,9 @@ int doctor_main(int argc, char **argv);
 int server_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 
+/* `status`, when all that was printed has been written; else says why not, and returns the exit status for that. */
+int commands_finish(int status);
+
 /* Prints a text, or the program's version, on standard output; returns 0, or the exit status if
  * that fails. */
 int commands_print(const char *text);

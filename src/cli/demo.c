@@ -271,7 +271,7 @@ int demo_main(int argc, char **argv)
 
     switch (demo_options_read(argc, argv, &options)) {
     case OPTIONS_READ: break;
-    case OPTIONS_WANT_HELP: return 0;
+    case OPTIONS_WANT_HELP: return commands_print(demo_options_help());
     case OPTIONS_WANT_VERSION: return commands_print_version();
     case OPTIONS_WRONG: return EXIT_USAGE;
     }

@@ -81,7 +81,12 @@ static bool check(struct demo_options *options, struct words *words)
     if (!options_check_paths("demo", words, 1))
         return false;
     options->lock = words->items[0];
-    return check_counter(options) && common_options_settle("demo", &options->common);
+    return check_counter(options) && common_options_settle("demo", &options->common, NULL);
+}
+
+const char *demo_options_help(void)
+{
+    return help;
 }
 
 enum options_result demo_options_read(int argc, char **argv, struct demo_options *out_options)
@@ -96,9 +101,7 @@ enum options_result demo_options_read(int argc, char **argv, struct demo_options
     *out_options = (struct demo_options){.workers = 4, .rounds = 25, .think_ms = 10};
     common_options_init(&out_options->common);
     result = read_table(argc, argv, out_options, &words);
-    if (result == OPTIONS_WANT_HELP && commands_print(help) != 0)
-        result = OPTIONS_WRONG;
-    else if (result == OPTIONS_READ && !check(out_options, &words))
+    if (result == OPTIONS_READ && !check(out_options, &words))
         result = OPTIONS_WRONG;
     free(words.items);
     return result;

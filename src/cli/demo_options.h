@@ -16,5 +16,6 @@ struct demo_options {
 };
 
 enum options_result demo_options_read(int argc, char **argv, struct demo_options *out_options);
+const char *demo_options_help(void);
 
 #endif

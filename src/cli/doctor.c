@@ -193,8 +193,7 @@ static int run(zklock_session *session, const void *options, const struct words 
         print_lines(findings, not_checked, survey.paths->count);
     if (!status && json_array_size(findings) > 0)
         status = 1;
-    if (fflush(stdout) != 0)
-        status = EXIT_SYSTEM;
+    status = commands_finish(status);
     survey_clear(&survey);
     json_decref(findings);
     json_decref(not_checked);

@@ -201,7 +201,7 @@ int exec_main(int argc, char **argv)
 
     switch (exec_options_read(argc, argv, &options)) {
     case OPTIONS_READ: break;
-    case OPTIONS_WANT_HELP: return 0;
+    case OPTIONS_WANT_HELP: return commands_print(exec_options_help(&options));
     case OPTIONS_WANT_VERSION: return commands_print_version();
     case OPTIONS_WRONG: return EXIT_USAGE;
     }

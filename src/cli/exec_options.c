@@ -336,7 +336,12 @@ static bool check(struct exec_options *options, const struct words *words)
     }
     return check_grace(options) && check_hold(options) && check_label(options) && check_once(options) && check_election(options) &&
            check_permits(options) && check_latch(options) &&
-           common_options_settle(options->subcommand, &options->common);
+           common_options_settle(options->subcommand, &options->common, words);
+}
+
+const char *exec_options_help(const struct exec_options *options)
+{
+    return options->is_electing ? elect_help : help;
 }
 
 enum options_result exec_options_read(int argc, char **argv, struct exec_options *out_options)
@@ -353,9 +358,7 @@ enum options_result exec_options_read(int argc, char **argv, struct exec_options
     out_options->is_electing = strcmp(argv[0], "elect") == 0;
     out_options->command = find_command(&argc, argv);
     result = read_table(argc, argv, out_options, &words);
-    if (result == OPTIONS_WANT_HELP && commands_print(out_options->is_electing ? elect_help : help) != 0)
-        result = OPTIONS_WRONG;
-    else if (result == OPTIONS_READ && !check(out_options, &words))
+    if (result == OPTIONS_READ && !check(out_options, &words))
         result = OPTIONS_WRONG;
     free(words.items);
     if (result != OPTIONS_READ)

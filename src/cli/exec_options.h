@@ -37,9 +37,11 @@ struct exec_options {
     char **command;        /* argv of the command, NULL-terminated */
 };
 
-/* Reads and checks everything that can be checked without a server. Prints the help if it is asked for. With
- * OPTIONS_READ the caller clears the options, else nobody need. */
+/* Reads and checks everything that can be checked without a server. With OPTIONS_READ the caller clears the
+ * options, else nobody need. */
 enum options_result exec_options_read(int argc, char **argv, struct exec_options *out_options);
+/* The text, whether it was exec or elect that was asked for it. */
+const char *exec_options_help(const struct exec_options *options);
 
 void exec_options_clear(struct exec_options *options);
 

@@ -20,6 +20,7 @@ static struct {
     int descriptor_count;
     sigset_t mask;
     bool is_ignored[SIGNAL_COUNT];
+    bool has_no_output;
 } caller;
 
 /* Signals whose disposition zklock itself changes, each for a reason given in set_own_dispositions(). */
@@ -96,11 +97,17 @@ static void set_own_dispositions(void)
 /* open() takes the lowest free number: going upwards, that is the gap itself. */
 static bool fill_standard_descriptors(void)
 {
+    caller.has_no_output = fcntl(STDOUT_FILENO, F_GETFD) < 0;
     for (int descriptor = 0; descriptor <= STDERR_FILENO; descriptor++) {
         if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != descriptor)
             return false;
     }
     return true;
+}
+
+bool inherit_has_output(void)
+{
+    return !caller.has_no_output;
 }
 
 bool inherit_record(void)

@@ -14,6 +14,9 @@
  */
 bool inherit_record(void);
 
+/* Whether the caller handed over a standard output. */
+bool inherit_has_output(void);
+
 /* Whether the caller had this signal ignored (as nohup does with HUP). */
 bool inherit_ignores(int signal_number);
 

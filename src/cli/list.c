@@ -140,9 +140,7 @@ static int run(zklock_session *session, const void *options, const struct words 
         message_warn("%zu director%s left out for want of the right READ", survey.denied_count,
                      survey.denied_count == 1 ? "y was" : "ies were");
     survey_clear(&survey);
-    if (fflush(stdout) != 0 && !status)
-        status = EXIT_SYSTEM;
-    return status;
+    return status ? status : commands_finish(status);
 }
 
 int list_main(int argc, char **argv)

@@ -1,4 +1,5 @@
 /* Hands over to the subcommand. */
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,9 +40,19 @@ static const char help[] =
     "The servers come from -S, --servers HOST[:PORT],... or from ZKLOCK_SERVERS.\n"
     "zklock SUBCOMMAND --help says more.\n";
 
+int commands_finish(int status)
+{
+    errno = EIO; /* of a write that failed earlier no more is known */
+    if (fflush(stdout) == 0 && !ferror(stdout) && inherit_has_output())
+        return status;
+    message_error("cannot write to standard output: %s", strerror(inherit_has_output() ? errno : EBADF));
+    return EXIT_SYSTEM;
+}
+
 int commands_print(const char *text)
 {
-    return fputs(text, stdout) < 0 || fflush(stdout) != 0 ? EXIT_SYSTEM : 0;
+    fputs(text, stdout);
+    return commands_finish(0);
 }
 
 int commands_print_version(void)

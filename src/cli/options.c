@@ -260,7 +260,27 @@ static bool settle_servers(const char *subcommand, struct common_options *common
     return false;
 }
 
-bool common_options_settle(const char *subcommand, struct common_options *options)
+static bool has_chroot(const char *servers)
+{
+    const char *slash = servers ? strchr(servers, '/') : NULL;
+
+    return slash && slash[1];
+}
+
+/* "/" is a lock only as the root of a chroot. */
+static bool check_root(const char *subcommand, const char *servers, const struct words *locks)
+{
+    for (int i = 0; locks && i < locks->count; i++) {
+        if (strcmp(locks->items[i], "/") == 0 && !has_chroot(servers)) {
+            message_usage("%s: path '/': the root of all is no lock; give a path below it, or a chroot with --servers",
+                          subcommand);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool common_options_settle(const char *subcommand, struct common_options *options, const struct words *locks)
 {
     if (options->is_quiet)
         message_set_level(MESSAGE_QUIET);
@@ -268,8 +288,8 @@ bool common_options_settle(const char *subcommand, struct common_options *option
         message_set_level(MESSAGE_DEBUG);
     else
         message_set_level(options->verbosity ? MESSAGE_VERBOSE : MESSAGE_NORMAL);
-    return settle_servers(subcommand, options) && settle_credentials(subcommand, options) &&
-           settle_tls(subcommand, options);
+    return settle_servers(subcommand, options) && check_root(subcommand, options->servers, locks) &&
+           settle_credentials(subcommand, options) && settle_tls(subcommand, options);
 }
 
 enum options_result options_read(int argc, char **argv, const struct option_rule *rules,
@@ -283,6 +303,9 @@ enum options_result options_read(int argc, char **argv, const struct option_rule
     out_words->count = 0;
     return read_all(&reader, argc, argv, out_words);
 }
+
+/* The reason stands behind the path, and a line has an end. */
+enum { SHOWN_PATH = 200 };
 
 bool options_check_paths(const char *subcommand, const struct words *words, int most)
 {
@@ -298,7 +321,8 @@ bool options_check_paths(const char *subcommand, const struct words *words, int 
     }
     for (int i = 0; i < words->count; i++) {
         if (zklock_path_check(words->items[i], problem, sizeof(problem)) != ZKLOCK_OK) {
-            message_usage("%s: path '%s': %s", subcommand, words->items[i], problem);
+            message_usage("%s: path '%.*s%s': %s", subcommand, SHOWN_PATH, words->items[i],
+                          strlen(words->items[i]) > SHOWN_PATH ? "..." : "", problem);
             return false;
         }
     }

@@ -75,8 +75,8 @@ void common_options_init(struct common_options *options);
 void common_options_rules(struct common_options *options, struct option_rule out_rules[COMMON_RULES]);
 
 /* Checks the server list, takes it and the file of credentials from the environment if need be, and sets the message
- * level. */
-bool common_options_settle(const char *subcommand, struct common_options *options);
+ * level. Says so if one of `locks` is "/" and the list has no chroot; NULL: "/" is as good as any. */
+bool common_options_settle(const char *subcommand, struct common_options *options, const struct words *locks);
 
 /*
  * Reads argv[1..] of the subcommand argv[0] by one or two tables (`more` may be NULL). `out_words->items`

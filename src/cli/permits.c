@@ -46,7 +46,7 @@ static enum options_result read_options(int argc, char **argv, struct words *wor
         message_usage("permits: number %s", problem.text);
         return OPTIONS_WRONG;
     }
-    return common_options_settle("permits", &own->common) ? OPTIONS_READ : OPTIONS_WRONG;
+    return common_options_settle("permits", &own->common, &path) ? OPTIONS_READ : OPTIONS_WRONG;
 }
 
 static int fail(zklock_session *session, const struct permits_options *options, const char *path, zklock_status status)
@@ -79,7 +79,7 @@ static int run(zklock_session *session, const void *options, const struct words 
         return 1;
     }
     printf("%u\n", permits);
-    return fflush(stdout) == 0 ? 0 : EXIT_SYSTEM;
+    return commands_finish(0);
 }
 
 int permits_main(int argc, char **argv)

@@ -63,7 +63,8 @@ static int serve(struct private_server *server, int signal_fd)
     struct pollfd signals = {signal_fd, POLLIN, 0};
 
     printf("export ZKLOCK_SERVERS=127.0.0.1:%d\n", server->port);
-    fflush(stdout);
+    if (commands_finish(0) != 0)
+        return EXIT_SYSTEM;
     for (;;) {
         int number;
 

@@ -54,7 +54,7 @@ static enum options_result read_options(int argc, char **argv, struct words *wor
         message_usage("status: options --json and --watch contradict each other; give one of them");
         return OPTIONS_WRONG;
     }
-    return common_options_settle("status", &own->common) ? OPTIONS_READ : OPTIONS_WRONG;
+    return common_options_settle("status", &own->common, words) ? OPTIONS_READ : OPTIONS_WRONG;
 }
 
 /* Prints the table at once, or adds to `list`. */
@@ -111,9 +111,7 @@ static int run(zklock_session *session, const void *options, const struct words 
     if (!status && list)
         status = print_json(&info, list);
     json_decref(list);
-    if (fflush(stdout) != 0 && !status)
-        status = EXIT_SYSTEM;
-    return status;
+    return status ? status : commands_finish(status);
 }
 
 int status_main(int argc, char **argv)

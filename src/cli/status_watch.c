@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "colour.h"
+#include "commands.h"
 #include "connection.h"
 #include "message.h"
 #include "payload.h"
@@ -189,7 +190,7 @@ static int look_on(struct watch *watch)
 
     while (status < 0) {
         show(watch);
-        if (fflush(stdout) != 0)
+        if (commands_finish(0) != 0)
             return EXIT_SYSTEM;
         poll(descriptors, 2, PERIOD_MS);
         status = take_signals(watch);

@@ -22,7 +22,7 @@ enum options_result survey_options_read(int argc, char **argv, struct words *wor
         return result;
     if (words->count > 0 && !options_check_paths(argv[0], words, 1))
         return OPTIONS_WRONG;
-    return common_options_settle(argv[0], &own->common) ? OPTIONS_READ : OPTIONS_WRONG;
+    return common_options_settle(argv[0], &own->common, NULL) ? OPTIONS_READ : OPTIONS_WRONG;
 }
 
 const char *survey_root(const struct words *words)

@@ -47,7 +47,7 @@ static enum options_result read_options(int argc, char **argv, struct words *wor
         message_usage("verify: token %s", problem.text);
         return OPTIONS_WRONG;
     }
-    return common_options_settle("verify", &verify->common) ? OPTIONS_READ : OPTIONS_WRONG;
+    return common_options_settle("verify", &verify->common, &path) ? OPTIONS_READ : OPTIONS_WRONG;
 }
 
 static void tell_holder(zklock_session *session, const char *path, uint64_t token, int64_t limit_ms)

@@ -46,7 +46,7 @@ static enum options_result read_options(int argc, char **argv, struct words *wor
     result = options_read(argc, argv, common, rules, words);
     if (result != OPTIONS_READ)
         return result;
-    if (!options_check_paths("wait", words, 1) || !common_options_settle("wait", &own->common))
+    if (!options_check_paths("wait", words, 1) || !common_options_settle("wait", &own->common, words))
         return OPTIONS_WRONG;
     own->path = words->items[0];
     return OPTIONS_READ;

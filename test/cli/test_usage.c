@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One line on standard error that contains `expected`, nothing on standard output, status 64. */
 static void expect_usage_error(const char *expected, const char *const arguments[])
@@ -74,6 +75,58 @@ static void bad_paths_name_the_place(void)
     EXPECT("path '/a/../b': ", "exec", "/a/../b", "--", "true");
     EXPECT("path '/a\\nb': ", "exec", "/a\nb", "--", "true");
     EXPECT("path '/a/': ", "status", "/ok", "/a/");
+    EXPECT("path '/': the root of all is no lock", "exec", "/", "--", "true");
+    EXPECT("path '/': the root of all is no lock", "status", "/a", "/");
+    EXPECT("path '/': the root of all is no lock", "verify", "-S", "zk1/", "/", "12");
+    EXPECT("path '/': the root of all is no lock", "permits", "/", "2");
+}
+
+static void reason_stands_behind_a_long_path_too(void)
+{
+    char path[4002];
+
+    memset(path, 'q', sizeof(path) - 1);
+    path[0] = '/';
+    path[sizeof(path) - 1] = '\0';
+    EXPECT("qqq...': ", "exec", path, "--", "true");
+    EXPECT("a path has at most 900 bytes", "exec", path, "--", "true");
+}
+
+static void name_that_is_no_contender_s_is_not_broken(void)
+{
+    EXPECT("'' is no contender's name", "break", "--contender", "", "/a");
+    EXPECT("'..' is no contender's name", "break", "--contender", "..", "/a");
+    EXPECT("'/a/_c_x-lock-0000000001' is no contender's name", "break", "--contender", "/a/_c_x-lock-0000000001", "/a");
+    EXPECT("'_c_x-lock-000000000' is no contender's name", "break", "--contender", "_c_x-lock-000000000", "/a");
+}
+
+static void expect_output_to_fail(const char *subcommand, const char *output_file, void (*before_exec)(void *),
+                                  const char *reason)
+{
+    const char *const arguments[] = {subcommand, "--help", NULL};
+    const struct process_options options = {
+        .arguments = arguments, .output_file = output_file, .before_exec = before_exec};
+    struct process *process = stage_start_with(&options);
+
+    CU_ASSERT_EQUAL(stage_end(process), 71);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), reason));
+    stage_tear_down();
+}
+
+static void close_output(void *ignored)
+{
+    (void)ignored;
+    close(STDOUT_FILENO);
+}
+
+static void output_that_cannot_be_written_is_said(void)
+{
+    static const char *const subcommands[] = {"exec", "elect", "demo", "status", "server"};
+
+    for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]); i++) {
+        expect_output_to_fail(subcommands[i], "/dev/full", NULL, "cannot write to standard output: No space left");
+        expect_output_to_fail(subcommands[i], NULL, close_output, "cannot write to standard output: Bad file");
+    }
 }
 
 static void bad_numbers_name_option_and_place(void)
@@ -219,6 +272,9 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(command_without_sense_is_refused, NULL, stage_tear_down),
     SUITE_TEST_WITH(exec_needs_one_path_and_a_command, NULL, stage_tear_down),
     SUITE_TEST_WITH(bad_paths_name_the_place, NULL, stage_tear_down),
+    SUITE_TEST_WITH(reason_stands_behind_a_long_path_too, NULL, stage_tear_down),
+    SUITE_TEST_WITH(name_that_is_no_contender_s_is_not_broken, NULL, stage_tear_down),
+    SUITE_TEST_WITH(output_that_cannot_be_written_is_said, NULL, stage_tear_down),
     SUITE_TEST_WITH(bad_numbers_name_option_and_place, NULL, stage_tear_down),
     SUITE_TEST_WITH(bad_choices_name_what_is_right, NULL, stage_tear_down),
     SUITE_TEST_WITH(grace_that_does_not_fit_into_the_lease_is_refused, NULL, stage_tear_down),
