@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "message.h"
 
 static const char help[] =

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "message.h"
 
 enum { MOST_PATHS = 64, RESERVE_MS = 250 };

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
 #include "cli/demo_options.h"
 #include "cli/exec_options.h"
 #include "fuzz.h"
@@ -16,7 +15,7 @@
 
 static char said[4096];
 static size_t said_size;
-static int lines_said, helps_printed;
+static int lines_said;
 
 ssize_t write(int descriptor, const void *bytes, size_t size)
 {
@@ -40,23 +39,15 @@ int poll(struct pollfd *descriptors, nfds_t count, int limit_ms)
     return (int)count;
 }
 
-int commands_print(const char *text)
-{
-    helps_printed += strncmp(text, "Usage: zklock ", strlen("Usage: zklock ")) == 0;
-    return 0;
-}
-
 static void forget_said(void)
 {
     said_size = 0;
     lines_said = 0;
-    helps_printed = 0;
 }
 
 static void expect_said(enum options_result result, const char *prefix)
 {
     EXPECT(lines_said == (result == OPTIONS_WRONG));
-    EXPECT(helps_printed == (result == OPTIONS_WANT_HELP));
     if (result != OPTIONS_WRONG)
         return;
     EXPECT(said_size > strlen(prefix) && strncmp(said, prefix, strlen(prefix)) == 0);
