@@ -369,7 +369,8 @@ typedef void zklock_event_fn(zklock *lock, const zklock_event *event, void *arg)
 
 /*
  * How contenders are named, which decides what other clients share the path (see the manual). Contenders that would
- * not count each other end an acquire with ZKLOCK_MIXED_STYLES.
+ * not count each other end an acquire with ZKLOCK_MIXED_STYLES; so do a lock's contenders a permit's, and the other way
+ * round. Directories of a semaphore that nobody uses do no harm.
  */
 typedef enum zklock_style {
     ZKLOCK_STYLE_CURATOR = 0,    /* exclusive: with Curator's mutex and go-zookeeper, unless somebody is shared: then

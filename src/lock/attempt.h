@@ -46,6 +46,9 @@ struct zkl_attempt {
     bool ahead_is_watched;
     size_t room;                  /* what it reserved in the session for watched paths */
     struct zkl_listing listing;
+    bool must_look_beside;        /* since the latest create: something may stand at the path that does not count us */
+    bool has_looked_beside;       /* and it was looked for */
+    bool is_beside_others;        /* and found */
     struct zkl_permit *permit;    /* of a semaphore's lease; else NULL */
     struct zkl_permit *guards;    /* whose guard this is; NULL: none's, or nobody needs it any more */
     uint64_t token;

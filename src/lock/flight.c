@@ -46,13 +46,17 @@ static void take_watch(struct zkl_attempt *attempt, int part)
         zkl_permit_leave_limit(attempt->permit);
 }
 
-/* Whether this part asks for what only a lease's flight asks for. */
-static bool is_of_lease(const struct flight_call *part)
+static void take_reply(const struct flight_call *part, const struct zkl_reply *reply)
 {
     enum zkl_ask ask = part->flight->ask;
-    bool has_limit = ask == ZKL_ASK_CREATE || ask == ZKL_ASK_FIND || ask == ZKL_ASK_LIST || ask == ZKL_ASK_WATCH;
+    bool has_names = ask == ZKL_ASK_CREATE || ask == ZKL_ASK_FIND || ask == ZKL_ASK_LIST || ask == ZKL_ASK_WATCH;
 
-    return part->flight->attempt->permit && has_limit && part->index >= ZKL_PART_SET_LIMIT;
+    if (has_names && part->index == ZKL_PART_BESIDE)
+        zkl_flight_take_beside(part->flight, reply);
+    else if (has_names && part->index >= ZKL_PART_SET_LIMIT)
+        zkl_flight_take_lease(part->flight, part->index, reply);
+    else
+        zkl_flight_take_reply(part->flight, part->index, reply);
 }
 
 static void on_reply(struct zkl_call *call, const struct zkl_reply *reply, bool is_stale)
@@ -62,10 +66,8 @@ static void on_reply(struct zkl_call *call, const struct zkl_reply *reply, bool 
     if (!is_stale && part->flight->ask == ZKL_ASK_WATCH && reply->code == ZKL_CODE_OK)
         take_watch(part->flight->attempt, part->index);
     /* A stale reply, or one of a flight that the machine has left, must not touch what a newer one wrote. */
-    if (!is_stale && is_current(part->flight) && is_of_lease(part))
-        zkl_flight_take_lease(part->flight, part->index, reply);
-    else if (!is_stale && is_current(part->flight))
-        zkl_flight_take_reply(part->flight, part->index, reply);
+    if (!is_stale && is_current(part->flight))
+        take_reply(part, reply);
     settle(part->flight);
 }
 
@@ -155,6 +157,10 @@ static bool send_create(struct zkl_attempt *attempt)
 
     if (!attempt->zombie && !(attempt->zombie = zkl_zombie_new(attempt->path)))
         return false;
+    attempt->has_looked_beside = false;
+    attempt->is_beside_others = false;
+    /* Whoever does not wait has no guard, which would tell how many children the path has without others. */
+    attempt->must_look_beside = attempt->permit && attempt->machine.is_try;
     runtime->random(runtime, token, sizeof token);
     zkl_name_prefix(attempt->kind, token, attempt->prefix);
     sprintf(attempt->own_path, "%s/%s", attempt->path, attempt->prefix);
@@ -175,6 +181,19 @@ static bool send_find(struct zkl_attempt *attempt)
 
     return attempt->permit ? zkl_flight_send_lease(attempt, ZKL_ASK_FIND, &barrier)
                            : send_both(attempt, ZKL_ASK_FIND, &barrier, &list);
+}
+
+static bool send_list(struct zkl_attempt *attempt)
+{
+    struct flight *flight = zkl_flight_prepare(attempt, ZKL_ASK_LIST, 2);
+    struct zkl_request list = {.op = ZKL_OP_LIST, .path = attempt->path};
+
+    if (!flight)
+        return false;
+    zkl_flight_send_beside(flight);
+    if (!zkl_flight_send_part(flight, ZKL_PART_FIRST, &list))
+        flight->event.first = ZKL_ANSWER_UNKNOWN;
+    return zkl_flight_end_sending(flight);
 }
 
 static bool send_watch(struct zkl_attempt *attempt, const struct zkl_actions *actions)
@@ -270,8 +289,6 @@ static bool send_survey(struct zkl_attempt *attempt)
 
 bool zkl_flight_launch(struct zkl_attempt *attempt, const struct zkl_actions *actions)
 {
-    struct zkl_request list = {.op = ZKL_OP_LIST, .path = attempt->path};
-
     switch (actions->ask) {
     case ZKL_ASK_CREATE:
         return send_create(attempt);
@@ -280,8 +297,7 @@ bool zkl_flight_launch(struct zkl_attempt *attempt, const struct zkl_actions *ac
     case ZKL_ASK_FIND:
         return send_find(attempt);
     case ZKL_ASK_LIST:
-        return attempt->permit ? zkl_flight_send_lease(attempt, actions->ask, NULL)
-                               : send_both(attempt, actions->ask, &list, NULL);
+        return attempt->permit ? zkl_flight_send_lease(attempt, actions->ask, NULL) : send_list(attempt);
     case ZKL_ASK_SURVEY:
         return send_survey(attempt);
     case ZKL_ASK_WATCH:

@@ -10,7 +10,8 @@ enum {
     ZKL_PART_SECOND = 1,
     ZKL_PART_SET_LIMIT = 2,
     ZKL_PART_LIMIT = 3,
-    ZKL_PART_LEASES = 4,
+    ZKL_PART_BESIDE = 4, /* of a lock's as well */
+    ZKL_PART_LEASES = 5,
 };
 
 struct flight_call {
@@ -26,6 +27,7 @@ struct flight {
     bool lacks_memory; /* an answer came and could not be kept */
     enum zkl_answer limit; /* of a lease's flight: whether its listing can be judged */
     bool has_other_limit;  /* and that the limit is not the one that was asked for */
+    enum zkl_answer beside; /* why it is not known what stands beside; NONE: it is, or was not asked */
     struct zkl_event event;
     int call_count;
     struct flight_call calls[];
@@ -44,6 +46,16 @@ void zkl_flight_describe(struct zkl_attempt *attempt, const char *what, const ch
                          const struct zkl_reply *reply);
 /* The listing of a flight, with the place that it shows. */
 enum zkl_answer zkl_flight_take_listing(struct flight *flight, const struct zkl_reply *reply);
+
+/*
+ * flight_beside.c: a lock and a semaphore at one path. Whether the next listing has to ask for the other's contenders;
+ * asks for them where it has to; and takes what was answered, which the listing behind it is judged by.
+ */
+bool zkl_flight_must_look_beside(struct zkl_attempt *attempt, const struct zkl_reply *listing);
+void zkl_flight_count_children(struct zkl_attempt *attempt, const struct zkl_reply *limit);
+void zkl_flight_send_beside(struct flight *flight);
+void zkl_flight_take_beside(struct flight *flight, const struct zkl_reply *reply);
+void zkl_flight_judge_beside(struct flight *flight);
 
 /* flight_lease.c: `first`, if there is one, and behind it the limit and the leases. False: nothing was sent. */
 bool zkl_flight_send_lease(struct zkl_attempt *attempt, enum zkl_ask ask, const struct zkl_request *first);

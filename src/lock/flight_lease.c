@@ -15,7 +15,7 @@ static void fail(struct flight *flight)
 
 bool zkl_flight_send_lease(struct zkl_attempt *attempt, enum zkl_ask ask, const struct zkl_request *first)
 {
-    struct flight *flight = zkl_flight_prepare(attempt, ask, 4);
+    struct flight *flight = zkl_flight_prepare(attempt, ask, 5);
     bool is_watching = ask == ZKL_ASK_WATCH;
     char text[ZKL_LIMIT_SIZE];
     struct zkl_request set;
@@ -29,6 +29,8 @@ bool zkl_flight_send_lease(struct zkl_attempt *attempt, enum zkl_ask ask, const 
     bool is_sent = !first || zkl_flight_send_part(flight, ZKL_PART_FIRST, first);
     if (is_sent && attempt->permit->is_absent)
         is_sent = zkl_flight_send_part(flight, ZKL_PART_SET_LIMIT, &set);
+    if (is_sent && !is_watching)
+        zkl_flight_send_beside(flight);
     if (is_sent)
         is_sent = zkl_flight_send_part(flight, ZKL_PART_LIMIT, &limit) &&
                   zkl_flight_send_part(flight, ZKL_PART_LEASES, &leases);
@@ -70,6 +72,8 @@ static void take_limit(struct flight *flight, const struct zkl_reply *reply)
     enum zkl_limit_answer limit = zkl_permit_take_limit(flight->attempt->permit, reply);
     bool cannot_be_set = flight->limit != ZKL_ANSWER_UNKNOWN;
 
+    if (flight->ask != ZKL_ASK_WATCH)
+        zkl_flight_count_children(flight->attempt, reply);
     if (limit != ZKL_LIMIT_ABSENT || !cannot_be_set)
         flight->limit = judge(flight, limit);
 }

@@ -115,7 +115,13 @@ enum zkl_answer zkl_flight_take_listing(struct flight *flight, const struct zkl_
         return zkl_flight_answer(reply->code);
     }
     zkl_session_see_children(attempt->session, attempt->path, reply);
-    if (take_place(attempt, reply->children, reply->child_count, NULL, &flight->event))
+    if (flight->beside != ZKL_ANSWER_NONE)
+        return flight->beside;
+    if (flight->ask != ZKL_ASK_WATCH && zkl_flight_must_look_beside(attempt, reply))
+        return ZKL_ANSWER_UNKNOWN;
+    bool has_memory = take_place(attempt, reply->children, reply->child_count, NULL, &flight->event);
+    zkl_flight_judge_beside(flight);
+    if (has_memory)
         return ZKL_ANSWER_OK;
     flight->lacks_memory = true;
     return ZKL_ANSWER_UNKNOWN;

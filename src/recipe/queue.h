@@ -16,7 +16,8 @@
  *   "__lock__" and "__rlock__"          kazoo's
  *   "-latch-"                           Curator's leader latch
  *
- * A semaphore's leases stand in a directory of their own. Of N permits the first N leases have one, whatever happens
+ * A semaphore's leases stand in a directory of their own, and count nobody who contends for a lock at the path above; that
+ * none does is looked for apart from the listing. Of N permits the first N leases have one, whatever happens
  * behind them: a lease that has its place keeps it. Curator grants by the number of all leases, which is never sooner.
  */
 #ifndef ZKL_QUEUE_H

@@ -68,6 +68,7 @@ struct zkl_stat {
     int64_t owner; /* session of an ephemeral node; 0: not ephemeral */
     int32_t version;
     int32_t created_children; /* so many sequence numbers were given out below it */
+    int32_t present_children;
 };
 
 struct zkl_reply {

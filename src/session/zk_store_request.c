@@ -55,6 +55,7 @@ static void copy_stat(struct zkl_reply *reply, const struct Stat *stat)
         .version = stat->version,
         /* The server shows twice what it counts, less the children that are there. */
         .created_children = (int32_t)(((uint32_t)stat->cversion + (uint32_t)stat->numChildren) >> 1),
+        .present_children = stat->numChildren,
     };
 }
 

@@ -114,6 +114,46 @@ static void number_is_shown_and_changed(void)
     check_error(process, "data that are no limit");
 }
 
+/* Whoever holds it under a lock is asked for a permit of it, or the other way round. */
+static void check_refused(struct process *process, const char *part)
+{
+    CU_ASSERT_EQUAL(stage_end(process), 70);
+    CU_ASSERT_STRING_EQUAL(stage_output(process), "");
+    check_error(process, "contenders of styles that do not exclude each other");
+    check_error(process, part);
+}
+
+static void permit_is_refused_beside_a_lock(void)
+{
+    static const char *const styles[] = {"curator", "curator-rw", "kazoo"};
+
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
+        struct process *holder = stage_start("exec", "--style", styles[i], LOCK, "--", SLEEPER, NULL);
+        CU_ASSERT_TRUE_FATAL(process_wait_output(holder, "held\n", PATIENCE_MS));
+        check_refused(stage_start("exec", "-n", "-p", "2", LOCK, "--", "echo", "ran", NULL), LOCK " has a lock's contenders");
+        check_refused(stage_start("exec", "-p", "2", LOCK, "--", "echo", "ran", NULL), LOCK " has a lock's contenders");
+        process_signal(holder, SIGTERM);
+        CU_ASSERT_EQUAL(stage_end(holder), 143);
+    }
+    CU_ASSERT_EQUAL(observer_count(stage_observer, LEASES), 0);
+    CU_ASSERT_EQUAL(stage_end(stage_start("exec", "-p", "2", LOCK, "--", "true", NULL)), 0);
+}
+
+/* Its directories are in nobody's way once it is not used any more. */
+static void lock_is_refused_beside_a_permit(void)
+{
+    struct process *holder = hold("2");
+
+    check_refused(stage_start("exec", "-n", LOCK, "--", "echo", "ran", NULL), LOCK " is a semaphore in use");
+    check_refused(stage_start("exec", LOCK, "--", "echo", "ran", NULL), LOCK " is a semaphore in use");
+    check_refused(stage_start("exec", "-s", LOCK, "--", "echo", "ran", NULL), LOCK " is a semaphore in use");
+    check_refused(stage_start("exec", "--style", "curator-latch", LOCK, "--", "echo", "ran", NULL), "or ask for a permit");
+    process_signal(holder, SIGTERM);
+    CU_ASSERT_EQUAL(stage_end(holder), 143);
+    CU_ASSERT_EQUAL(stage_end(stage_start("exec", LOCK, "--", "true", NULL)), 0);
+    CU_ASSERT_EQUAL(stage_end(stage_start("exec", "-n", LOCK, "--", "true", NULL)), 0);
+}
+
 /* Both are data of the path. */
 static void limit_and_stamp_exclude_each_other(void)
 {
@@ -218,6 +258,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(full_semaphore_is_a_conflict, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(another_number_is_refused, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(number_is_shown_and_changed, stage_set_up, stage_tear_down),
+    SUITE_TEST_WITH(permit_is_refused_beside_a_lock, stage_set_up, stage_tear_down),
+    SUITE_TEST_WITH(lock_is_refused_beside_a_permit, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(limit_and_stamp_exclude_each_other, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(lost_permit_stops_the_command, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(killed_holder_gives_its_permit_away, stage_set_up, stage_tear_down),

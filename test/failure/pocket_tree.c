@@ -138,6 +138,15 @@ const char **pocket_names(const char *parent, int *out_count)
     return names;
 }
 
+static int32_t count_children(const struct pocket_node *parent)
+{
+    int32_t count = 0;
+
+    for (const struct pocket_node *node = nodes; node; node = node->next)
+        count += is_child(node, parent->path);
+    return count;
+}
+
 struct zkl_stat pocket_stat(const struct pocket_node *node)
 {
     return (struct zkl_stat){
@@ -146,6 +155,7 @@ struct zkl_stat pocket_stat(const struct pocket_node *node)
         .owner = node->owner,
         .version = node->version,
         .created_children = node->counter,
+        .present_children = count_children(node),
     };
 }
 

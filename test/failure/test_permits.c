@@ -204,6 +204,51 @@ static void other_limit_is_refused(void)
     sweep(&(struct scene_plan){SEMAPHORE(3), .set = limit_of_one, .act = ask_for_another_limit});
 }
 
+#define LOCK SCENE_PATH "/stranger-lock-0000000000"
+
+static void lock_at_a_semaphores_path(void)
+{
+    limit_of_one();
+    pocket_create(LOCK);
+}
+
+static void acquire_beside(void)
+{
+    scene_make_lock();
+    if (scene_begin())
+        scene_await(ZKLOCK_MIXED_STYLES, SHORTAGE);
+}
+
+static void try_beside(void)
+{
+    scene_make_lock();
+    if (!scene.lock)
+        return;
+    zklock_status status = zklock_try(scene.lock, SCENE_LIMIT_MS);
+    scene.started += status != ZKLOCK_NO_MEMORY;
+    scene_expect("try", status, ZKLOCK_MIXED_STYLES, SHORTAGE);
+}
+
+static void permit_beside_a_lock_is_refused(void)
+{
+    sweep(&(struct scene_plan){SEMAPHORE(1), .set = lock_at_a_semaphores_path, .act = acquire_beside});
+}
+
+static void permit_beside_a_lock_is_tried(void)
+{
+    sweep(&(struct scene_plan){SEMAPHORE(1), .set = lock_at_a_semaphores_path, .act = try_beside});
+}
+
+static void lock_beside_a_permit_is_refused(void)
+{
+    sweep(&(struct scene_plan){.set = taken_permit, .act = acquire_beside});
+}
+
+static void lock_beside_an_empty_semaphore_is_taken(void)
+{
+    sweep(&(struct scene_plan){.set = limit_of_one, .act = acquire_and_release});
+}
+
 static void try_and_release(void)
 {
     scene_make_lock();
@@ -356,6 +401,10 @@ static const struct suite_test tests[] = {
     SUITE_TEST(waiter_for_the_guard_sets_the_limit_and_follows_it),
     SUITE_TEST(risen_limit_lets_the_waiter_in),
     SUITE_TEST(other_limit_is_refused),
+    SUITE_TEST(permit_beside_a_lock_is_refused),
+    SUITE_TEST(permit_beside_a_lock_is_tried),
+    SUITE_TEST(lock_beside_a_permit_is_refused),
+    SUITE_TEST(lock_beside_an_empty_semaphore_is_taken),
     SUITE_TEST(free_permit_is_tried),
     SUITE_TEST(taken_permit_is_tried),
     SUITE_TEST(limit_passes_before_a_permit),

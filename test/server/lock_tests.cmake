@@ -353,6 +353,8 @@ zklock_test_program(NAME test_lock_permits LABEL server SOURCES test_lock_permit
     limit_is_set_where_there_is_no_path
     two_first_ones_agree_on_one_limit
     those_who_wait_for_the_guard_follow_the_limit
+    permit_that_comes_with_a_lock_gives_way
+    lock_that_comes_with_a_permit_gives_way
     holder_is_told_that_its_lease_was_removed
     waiter_is_told_that_its_lease_was_removed
     waiter_is_told_that_its_place_in_the_queue_was_removed

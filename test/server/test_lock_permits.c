@@ -380,6 +380,63 @@ static void those_who_wait_for_the_guard_follow_the_limit(void)
     check_that_nothing_is_left();
 }
 
+/* ---------------------------------------------------------------- locks at the same path */
+
+static struct contender *new_lock(zklock_session *session)
+{
+    zklock_options options;
+
+    zklock_options_init(&options);
+    return contender_new_with(session, STAGE_PATH, &options);
+}
+
+/* Its directories are there. */
+static void use_and_leave_semaphore(void)
+{
+    let_go(hold(stage.session, 2));
+    check_that_nothing_is_left();
+}
+
+/* The lock's contender is made, and it has not heard of it, when the permit is asked for. */
+static void permit_that_comes_with_a_lock_gives_way(void)
+{
+    struct contender *lock = new_lock(stage.session);
+    struct contender *permit = new_contender(stage_open_outside(), 2);
+
+    use_and_leave_semaphore();
+    fault_proxy_hold_reply(stage.proxy, FAULT_OP_CREATE2, 1);
+    contender_begin(lock, -1);
+    CU_ASSERT_TRUE(fault_proxy_wait_fired(stage.proxy, 1, STAGE_LIMIT_MS));
+    CU_ASSERT_EQUAL(zklock_acquire(permit->lock, STAGE_LIMIT_MS), ZKLOCK_MIXED_STYLES);
+    check_detail(permit, STAGE_PATH " has a lock's contenders");
+    CU_ASSERT_EQUAL(zklock_try(permit->lock, STAGE_LIMIT_MS), ZKLOCK_MIXED_STYLES);
+    fault_proxy_release(stage.proxy);
+    CU_ASSERT_EQUAL(contender_result(lock), ZKLOCK_OK);
+    let_go(lock);
+    check_that_nothing_is_left();
+    contender_hold(permit);
+    let_go(permit);
+}
+
+/* The lease is made, and its owner has not heard of it. */
+static void lock_that_comes_with_a_permit_gives_way(void)
+{
+    struct contender *lock = new_lock(stage_open_outside());
+    struct contender *permit = new_contender(stage.session, 2);
+
+    use_and_leave_semaphore();
+    fault_proxy_hold_reply(stage.proxy, FAULT_OP_CREATE2, 2);
+    contender_begin(permit, -1);
+    CU_ASSERT_TRUE(fault_proxy_wait_fired(stage.proxy, 1, STAGE_LIMIT_MS));
+    CU_ASSERT_EQUAL(zklock_acquire(lock->lock, STAGE_LIMIT_MS), ZKLOCK_MIXED_STYLES);
+    check_detail(lock, STAGE_PATH " is a semaphore in use");
+    fault_proxy_release(stage.proxy);
+    CU_ASSERT_EQUAL(contender_result(permit), ZKLOCK_OK);
+    let_go(permit);
+    contender_hold(lock);
+    let_go(lock);
+}
+
 /* ---------------------------------------------------------------- losses */
 
 static void holder_is_told_that_its_lease_was_removed(void)
@@ -659,6 +716,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(limit_is_set_where_there_is_no_path, stage_start, stage_end),
     SUITE_TEST_WITH(two_first_ones_agree_on_one_limit, stage_start, stage_end),
     SUITE_TEST_WITH(those_who_wait_for_the_guard_follow_the_limit, stage_start, stage_end),
+    SUITE_TEST_WITH(permit_that_comes_with_a_lock_gives_way, stage_start, stage_end),
+    SUITE_TEST_WITH(lock_that_comes_with_a_permit_gives_way, stage_start, stage_end),
     SUITE_TEST_WITH(holder_is_told_that_its_lease_was_removed, stage_start, stage_end),
     SUITE_TEST_WITH(waiter_is_told_that_its_lease_was_removed, stage_start, stage_end),
     SUITE_TEST_WITH(waiter_is_told_that_its_place_in_the_queue_was_removed, stage_start, stage_end),

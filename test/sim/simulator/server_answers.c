@@ -6,12 +6,22 @@
 
 /* ---------------------------------------------------------------- reads */
 
+static int seen_children(const struct znode *parent, int64_t zxid)
+{
+    int count = 0;
+
+    for (const struct znode *node = parent->first_child; node; node = node->next)
+        count += tree_is_seen(node, zxid);
+    return count;
+}
+
 static void take_stat(struct request *request, const struct znode *node, int64_t zxid)
 {
     request->stat = (struct zkl_stat){
         .czxid = node->czxid,
         .ctime_ms = node->czxid,
         .owner = node->owner ? node->owner->id : 0,
+        .present_children = seen_children(node, zxid),
         /* One change back is all that a server lags behind in the data of these worlds. */
         .version = node->version - (node->mzxid > zxid),
     };
