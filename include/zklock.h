@@ -842,7 +842,8 @@ typedef struct zklock_queue {
     bool is_mixed;        /* contenders of kinds that do not exclude each other */
     int32_t next_number;  /* the sequence number of the next contender, unless another client comes first; of a
                              semaphore, of the next lease */
-    bool is_semaphore;    /* then the first ones are those with leases, and behind them those that wait to make one */
+    bool is_semaphore;    /* then the first ones are those with leases, and behind them those that wait to make one. Other
+                             clients may hold a lock at its path as well: is_mixed then, and all holders come first */
     unsigned permits;     /* of a semaphore: its limit; 0: none that this library can read is set, and those with
                              leases are all taken for holders */
 } zklock_queue;

@@ -199,6 +199,8 @@ static void print_summary(const char *path, const zklock_queue *queue)
         printf("; %u permit%s", queue->permits, queue->permits == 1 ? "" : "s");
     else if (queue->is_semaphore)
         printf("; no limit set");
+    if (queue->is_mixed)
+        printf("; mixed: they do not exclude each other");
     if (queue->foreign_count > 0)
         printf("; %zu foreign child%s", queue->foreign_count, queue->foreign_count == 1 ? "" : "ren");
     putchar('\n');

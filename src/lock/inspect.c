@@ -74,7 +74,7 @@ static enum progress add_contender(struct reading *reading, const char *name, st
         .token = (uint64_t)asked->stat.czxid,
         .session_id = asked->stat.owner,
         .created_ms = asked->stat.ctime_ms,
-        .mode = reading->public.is_semaphore ? ZKLOCK_MODE_SEMAPHORE : mode_of(parsed.kind),
+        .mode = zkl_semaphore_bare_name(name) != name ? ZKLOCK_MODE_SEMAPHORE : mode_of(parsed.kind),
         .payload = asked->data,
         .payload_size = asked->data_size,
         .version = asked->stat.version,
@@ -127,16 +127,23 @@ static enum progress read_batch(struct zkl_query *query, struct reading *reading
     return progress;
 }
 
+/* Of a semaphore: leases, then the queue for the guard, then whoever contends for a lock at its path. */
+static int part_of(const char *name)
+{
+    if (zkl_semaphore_is_lease(name))
+        return 0;
+    return zkl_semaphore_bare_name(name) != name ? 1 : 2;
+}
+
 static int compare_contenders(const void *left, const void *right)
 {
     const zklock_contender *a = left;
     const zklock_contender *b = right;
     struct zkl_name a_name = {ZKL_KIND_LOCK, a->number, false};
     struct zkl_name b_name = {ZKL_KIND_LOCK, b->number, false};
-    bool a_is_lease = zkl_semaphore_is_lease(a->name);
 
-    if (a_is_lease != zkl_semaphore_is_lease(b->name))
-        return a_is_lease ? -1 : 1;
+    if (part_of(a->name) != part_of(b->name))
+        return part_of(a->name) - part_of(b->name);
     return zkl_queue_compare(a_name, (int64_t)a->token, b_name, (int64_t)b->token);
 }
 
@@ -148,51 +155,72 @@ static bool reserve(struct reading *reading, size_t count)
     return reading->contenders && reading->in_order;
 }
 
-/* By the places alone: the first one, and the shared ones that nothing but shared ones precede. */
-static void show_in_order(struct reading *reading)
+/* By the places alone: the first one, and the shared ones that nothing but shared ones precede; of leases as many as there
+ * are permits. Where both are at one path, both hold. */
+static void mark_holders(struct reading *reading)
 {
     unsigned permits = reading->public.permits;
+    bool is_first = true;
     bool only_shared = true;
 
     for (size_t i = 0; i < reading->public.count; i++) {
         zklock_contender *contender = &reading->contenders[i];
         bool is_shared = contender->mode == ZKLOCK_MODE_SHARED;
-        contender->is_holder = i == 0 || (only_shared && is_shared);
-        if (reading->public.is_semaphore)
+        if (contender->mode == ZKLOCK_MODE_SEMAPHORE) {
             contender->is_holder = (permits == 0 || i < permits) && zkl_semaphore_is_lease(contender->name);
+            continue;
+        }
+        contender->is_holder = is_first || (only_shared && is_shared);
         only_shared &= is_shared;
-        reading->in_order[i] = contender;
+        is_first = false;
     }
+}
+
+static void show_in_order(struct reading *reading)
+{
+    size_t shown = 0;
+
+    mark_holders(reading);
+    for (size_t i = 0; i < reading->public.count; i++)
+        if (reading->contenders[i].is_holder)
+            reading->in_order[shown++] = &reading->contenders[i];
+    for (size_t i = 0; i < reading->public.count; i++)
+        if (!reading->contenders[i].is_holder)
+            reading->in_order[shown++] = &reading->contenders[i];
     reading->public.contenders = reading->in_order;
 }
 
 /* Whether there are two that do not count each other. */
-static bool is_mixed(char *const *names, int count)
+static bool is_mixed(char *const *names, int count, bool is_semaphore)
 {
-    unsigned families = 0;
+    unsigned of_path = 0;
+    unsigned of_guard = 0;
 
-    for (int i = 0; i < count; i++)
-        families |= zkl_queue_family(zkl_name_parse(names[i]));
-    return !zkl_queue_is_one(families);
+    for (int i = 0; i < count; i++) {
+        unsigned family = zkl_queue_family(zkl_name_parse(names[i]));
+        if (zkl_semaphore_bare_name(names[i]) != names[i])
+            of_guard |= family;
+        else
+            of_path |= family;
+    }
+    return !zkl_queue_is_one(of_path) || !zkl_queue_is_one(of_guard) || (is_semaphore && of_path != 0);
 }
 
-/* Of a semaphore those in its directories count, each of its own kind; of all else those at the path itself. */
-static bool is_contender(const char *name, bool is_semaphore)
+/* In the directory of leases only these are. */
+static bool is_contender(const char *name)
 {
     struct zkl_name parsed = zkl_name_parse(name);
 
-    if (zkl_semaphore_is_lease(name))
-        return parsed.kind == ZKL_KIND_LEASE;
-    return zkl_name_is_contender(parsed) && is_semaphore == (zkl_semaphore_bare_name(name) != name);
+    return zkl_semaphore_is_lease(name) ? parsed.kind == ZKL_KIND_LEASE : zkl_name_is_contender(parsed);
 }
 
 /* Moves the contenders among the children to the front; the others are foreign. */
-static int sort_out_foreign(struct zkl_asked *list, bool is_semaphore)
+static int sort_out_foreign(struct zkl_asked *list)
 {
     int count = 0;
 
     for (int i = 0; i < list->child_count; i++) {
-        if (!is_contender(list->children[i], is_semaphore))
+        if (!is_contender(list->children[i]))
             continue;
         char *name = list->children[i];
         list->children[i] = list->children[count];
@@ -224,7 +252,7 @@ static void drop_guard_of_front(struct reading *reading)
 
     while (leases < reading->public.count && zkl_semaphore_is_lease(contenders[leases].name))
         leases++;
-    if (leases == 0 || leases == reading->public.count ||
+    if (leases == 0 || leases == reading->public.count || part_of(contenders[leases].name) != 1 ||
         contenders[leases].session_id != contenders[leases - 1].session_id)
         return;
     free((char *)contenders[leases].name);
@@ -236,11 +264,11 @@ static void drop_guard_of_front(struct reading *reading)
 static enum progress read_contenders(struct zkl_query *query, struct reading *reading, const char *path,
                                      struct zkl_asked *list)
 {
-    int count = sort_out_foreign(list, reading->public.is_semaphore);
+    int count = sort_out_foreign(list);
     enum progress progress = DONE;
 
     reading->public.exists = true;
-    reading->public.is_mixed = is_mixed(list->children, count);
+    reading->public.is_mixed = is_mixed(list->children, count, reading->public.is_semaphore);
     if (!reserve(reading, (size_t)count) || !take_foreign(reading, list, count))
         return FAILED;
     for (int at = 0; at < count && progress == DONE; at += BATCH)

@@ -117,6 +117,16 @@ static void drop_directories(struct zkl_asked *list)
     list->child_count = kept;
 }
 
+/* Whether nobody is in its directories, and a lock's contenders are at its path: then it is a lock. */
+static bool is_lock(const struct zkl_asked *list, const struct parts *parts)
+{
+    bool has_lock = false;
+
+    for (int i = 0; i < list->child_count; i++)
+        has_lock |= zkl_name_is_contender(zkl_name_parse(list->children[i]));
+    return has_lock && count_leases(parts->leases) == 0 && parts->guards->child_count == 0;
+}
+
 zklock_status zkl_semaphore_expand(struct zkl_query *query, const char *path, struct zkl_asked *list,
                                    zklock_queue *queue)
 {
@@ -132,9 +142,12 @@ zklock_status zkl_semaphore_expand(struct zkl_query *query, const char *path, st
     if (status == ZKLOCK_OK && queue->is_semaphore && parts.leases->code == ZKL_CODE_NO_AUTH)
         status = ZKLOCK_DENIED;
     if (status == ZKLOCK_OK && queue->is_semaphore) {
+        bool is_none = is_lock(list, &parts);
         drop_directories(list);
         if (!append(list, LEASES, parts.leases) || !append(list, GUARDS, parts.guards))
             status = ZKLOCK_NO_MEMORY;
+        queue->is_semaphore = !is_none;
+        queue->permits = is_none ? 0 : queue->permits;
     }
     clear(&parts);
     return status;

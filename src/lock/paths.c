@@ -199,6 +199,20 @@ static bool take_semaphores(struct walk *walk)
     return true;
 }
 
+/* Of what is in order: a semaphore at whose path a lock's contenders stand is one path. */
+static void drop_doubles(struct names *names)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < names->count; i++) {
+        if (kept > 0 && strcmp(names->items[kept - 1], names->items[i]) == 0)
+            free(names->items[i]);
+        else
+            names->items[kept++] = names->items[i];
+    }
+    names->count = kept;
+}
+
 zklock_status zklock_paths_read(zklock_session *session, const char *path, int64_t timeout_ms,
                                 zklock_paths **out_paths)
 {
@@ -216,6 +230,7 @@ zklock_status zklock_paths_read(zklock_session *session, const char *path, int64
     }
     if (walk->found.count > 0)
         qsort(walk->found.items, walk->found.count, sizeof(char *), compare_paths);
+    drop_doubles(&walk->found);
     walk->public.items = (const char *const *)walk->found.items;
     walk->public.count = walk->found.count;
     *out_paths = &walk->public;

@@ -154,6 +154,29 @@ static void lock_is_refused_beside_a_permit(void)
     CU_ASSERT_EQUAL(stage_end(stage_start("exec", "-n", LOCK, "--", "true", NULL)), 0);
 }
 
+/* As Curator's clients may come to hold it. */
+static void permit_and_lock_of_another_client_are_both_shown(void)
+{
+    struct process *process;
+
+    hold("2");
+    CU_ASSERT_EQUAL(observer_create(stage_observer, LOCK "/_c_0f0f0f0f-aaaa-4bbb-8ccc-0123456789ab-lock-", "",
+                                    ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL), 0);
+    process = stage_start("status", LOCK, NULL);
+    CU_ASSERT_EQUAL(stage_end(process), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(process), LOCK ": 2 hold, 0 wait; 2 permits; mixed"));
+    CU_ASSERT_EQUAL(stage_lines(stage_output(process)), 4);
+    process = stage_start("list", NULL);
+    CU_ASSERT_EQUAL(stage_end(process), 0);
+    CU_ASSERT_EQUAL(stage_lines(stage_output(process)), 2);
+    process = stage_start("wait", "-w", "0.3", LOCK, NULL);
+    CU_ASSERT_EQUAL(stage_end(process), 1);
+    process = stage_start("doctor", NULL);
+    CU_ASSERT_EQUAL(stage_end(process), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_output(process), "mixed: " LOCK));
+    CU_ASSERT_PTR_NULL(strstr(stage_output(process), "foreign: "));
+}
+
 /* Both are data of the path. */
 static void limit_and_stamp_exclude_each_other(void)
 {
@@ -260,6 +283,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(number_is_shown_and_changed, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(permit_is_refused_beside_a_lock, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(lock_is_refused_beside_a_permit, stage_set_up, stage_tear_down),
+    SUITE_TEST_WITH(permit_and_lock_of_another_client_are_both_shown, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(limit_and_stamp_exclude_each_other, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(lost_permit_stops_the_command, stage_set_up, stage_tear_down),
     SUITE_TEST_WITH(killed_holder_gives_its_permit_away, stage_set_up, stage_tear_down),

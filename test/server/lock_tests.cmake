@@ -367,6 +367,8 @@ zklock_test_program(NAME test_lock_permits LABEL server SOURCES test_lock_permit
     release_wakes_the_one_that_gets_the_permit_and_its_successor
     queue_shows_permits_holders_and_waiters
     semaphore_is_one_path_among_others
+    lock_of_another_client_beside_permits_is_seen
+    lock_where_nobody_uses_the_semaphore_is_a_lock
     wait_ends_when_a_permit_is_free
     what_semaphores_cannot_do_is_refused)
 

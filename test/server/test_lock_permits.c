@@ -12,6 +12,7 @@
 #define GUARDS STAGE_PATH "/locks"
 /* A lease as Curator writes it. */
 #define CURATORS_LEASE LEASES "/_c_0f0f0f0f-aaaa-4bbb-8ccc-0123456789ab-lease-"
+#define CURATORS_LOCK STAGE_PATH "/_c_0f0f0f0f-aaaa-4bbb-8ccc-0123456789ab-lock-"
 #define CURATORS_GUARD GUARDS "/_c_0f0f0f0f-aaaa-4bbb-8ccc-0123456789ab-lock-"
 
 static struct contender *new_contender(zklock_session *session, unsigned permits)
@@ -666,6 +667,66 @@ static void semaphore_is_one_path_among_others(void)
     let_go(waiter);
 }
 
+static zklock_queue *read_queue(void)
+{
+    zklock_queue *queue = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(zklock_queue_read(stage.session, STAGE_PATH, STAGE_LIMIT_MS, &queue), ZKLOCK_OK);
+    return queue;
+}
+
+static zklock_status verify(const zklock_contender *contender)
+{
+    return zklock_token_verify(stage.session, STAGE_PATH, contender->token, STAGE_LIMIT_MS);
+}
+
+/* Curator's mutexes look for no semaphore: both hold, and nobody is told that either does not. */
+static void lock_of_another_client_beside_permits_is_seen(void)
+{
+    char others[OBSERVER_PATH_SIZE];
+    struct contender *holder = hold(stage.session, 2);
+    zklock_paths *paths = NULL;
+
+    CU_ASSERT_EQUAL(observer_create(stage.observer, CURATORS_LOCK, "", ZOO_EPHEMERAL | ZOO_SEQUENCE, others), 0);
+    zklock_queue *queue = read_queue();
+    CU_ASSERT_TRUE(queue->is_semaphore && queue->is_mixed);
+    CU_ASSERT_EQUAL(queue->foreign_count, 0);
+    CU_ASSERT_EQUAL_FATAL(queue->count, 2);
+    CU_ASSERT_EQUAL(queue->contenders[0]->mode, ZKLOCK_MODE_SEMAPHORE);
+    CU_ASSERT_EQUAL(queue->contenders[1]->mode, ZKLOCK_MODE_EXCLUSIVE);
+    for (size_t i = 0; i < queue->count; i++) {
+        CU_ASSERT_TRUE(queue->contenders[i]->is_holder);
+        CU_ASSERT_EQUAL(verify(queue->contenders[i]), ZKLOCK_OK);
+    }
+    CU_ASSERT_EQUAL(zklock_revoke(stage.session, STAGE_PATH, queue->contenders[1], STAGE_LIMIT_MS), ZKLOCK_OK);
+    CU_ASSERT_EQUAL(zklock_wait_free(stage.session, STAGE_PATH, 200), ZKLOCK_TIMEOUT);
+    CU_ASSERT_EQUAL_FATAL(zklock_paths_read(stage.session, "/", STAGE_LIMIT_MS, &paths), ZKLOCK_OK);
+    CU_ASSERT_EQUAL(paths->count, 1);
+    zklock_paths_free(paths);
+    zklock_queue_free(queue);
+    let_go(holder);
+    check_that_nothing_is_left();
+    CU_ASSERT_EQUAL(observer_delete(stage.observer, others), 0);
+}
+
+/* Where a semaphore was once. */
+static void lock_where_nobody_uses_the_semaphore_is_a_lock(void)
+{
+    struct contender *lock = new_lock(stage_open_outside());
+
+    use_and_leave_semaphore();
+    contender_hold(lock);
+    zklock_queue *queue = read_queue();
+    CU_ASSERT_FALSE(queue->is_semaphore || queue->is_mixed);
+    CU_ASSERT_EQUAL(queue->foreign_count, 0);
+    CU_ASSERT_EQUAL_FATAL(queue->count, 1);
+    CU_ASSERT_TRUE(queue->contenders[0]->is_holder);
+    CU_ASSERT_EQUAL(verify(queue->contenders[0]), ZKLOCK_OK);
+    zklock_queue_free(queue);
+    CU_ASSERT_EQUAL(zklock_wait_free(stage.session, STAGE_PATH, 200), ZKLOCK_TIMEOUT);
+    let_go(lock);
+}
+
 static void wait_ends_when_a_permit_is_free(void)
 {
     struct contender *holder = hold(stage.session, 2);
@@ -730,6 +791,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(release_wakes_the_one_that_gets_the_permit_and_its_successor, stage_start, stage_end),
     SUITE_TEST_WITH(queue_shows_permits_holders_and_waiters, stage_start, stage_end),
     SUITE_TEST_WITH(semaphore_is_one_path_among_others, stage_start, stage_end),
+    SUITE_TEST_WITH(lock_of_another_client_beside_permits_is_seen, stage_start, stage_end),
+    SUITE_TEST_WITH(lock_where_nobody_uses_the_semaphore_is_a_lock, stage_start, stage_end),
     SUITE_TEST_WITH(wait_ends_when_a_permit_is_free, stage_start, stage_end),
     SUITE_TEST_WITH(what_semaphores_cannot_do_is_refused, stage_start, stage_end),
     SUITE_END
