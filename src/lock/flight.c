@@ -136,15 +136,17 @@ bool zkl_flight_end_sending(struct flight *flight)
     return false;
 }
 
-/* Sends one request, and a second behind it where there is one. */
+/* Sends one request, and a second behind it where there is one; before the listing of a FIND, what stands beside. */
 static bool send_both(struct zkl_attempt *attempt, enum zkl_ask ask, const struct zkl_request *first,
                       const struct zkl_request *second)
 {
-    struct flight *flight = zkl_flight_prepare(attempt, ask, 2);
+    struct flight *flight = zkl_flight_prepare(attempt, ask, 3);
 
     if (!flight)
         return false;
     bool is_sent = zkl_flight_send_part(flight, ZKL_PART_FIRST, first);
+    if (is_sent && ask == ZKL_ASK_FIND)
+        zkl_flight_send_beside(flight);
     if (is_sent && second && !zkl_flight_send_part(flight, ZKL_PART_SECOND, second))
         flight->event.second = ZKL_ANSWER_UNKNOWN;
     return zkl_flight_end_sending(flight);

@@ -249,6 +249,28 @@ static void lock_beside_an_empty_semaphore_is_taken(void)
     sweep(&(struct scene_plan){.set = limit_of_one, .act = acquire_and_release});
 }
 
+static void lose_answer_beside_a_permit(void)
+{
+    taken_permit();
+    lose_answer_to_create();
+}
+
+static void adopted_lock_beside_a_permit_is_refused(void)
+{
+    sweep(&(struct scene_plan){.set = lose_answer_beside_a_permit, .act = acquire_beside});
+}
+
+static void lose_answer_beside_an_empty_semaphore(void)
+{
+    limit_of_one();
+    lose_answer_to_create();
+}
+
+static void lock_beside_an_empty_semaphore_is_adopted(void)
+{
+    sweep(&(struct scene_plan){.set = lose_answer_beside_an_empty_semaphore, .act = acquire_and_release});
+}
+
 static void try_and_release(void)
 {
     scene_make_lock();
@@ -405,6 +427,8 @@ static const struct suite_test tests[] = {
     SUITE_TEST(permit_beside_a_lock_is_tried),
     SUITE_TEST(lock_beside_a_permit_is_refused),
     SUITE_TEST(lock_beside_an_empty_semaphore_is_taken),
+    SUITE_TEST(adopted_lock_beside_a_permit_is_refused),
+    SUITE_TEST(lock_beside_an_empty_semaphore_is_adopted),
     SUITE_TEST(free_permit_is_tried),
     SUITE_TEST(taken_permit_is_tried),
     SUITE_TEST(limit_passes_before_a_permit),
