@@ -13,7 +13,7 @@
 #include "message.h"
 #include "notify.h"
 #include "options.h"
-#include "signals.h"
+#include "waiting.h"
 
 #define ROUND_VARIABLE "ZKLOCK_ELECT_ROUND"
 
@@ -55,10 +55,9 @@ static int pause_or_signal(int signal_fd, int64_t length_ms)
         int number;
 
         poll(&descriptor, 1, (int)left_ms);
-        while ((number = signals_next(signal_fd)) != 0) {
-            if (signals_ends_wait(number))
-                return number;
-        }
+        number = waiting_end_signal(signal_fd, NULL);
+        if (number)
+            return number;
     }
     return 0;
 }

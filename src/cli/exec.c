@@ -15,6 +15,7 @@
 #include "notify.h"
 #include "once.h"
 #include "signals.h"
+#include "waiting.h"
 
 enum { RELEASE_LIMIT_MS = 3000, CLOSE_LIMIT_MS = 1000, HURRIED_CLOSE_MS = 400 };
 
@@ -84,26 +85,29 @@ static int open_all(struct exec *exec)
     return exit_status;
 }
 
-static bool is_told_to_go(const struct exec *exec)
+static void tell_of_revocation(const struct exec *exec, unsigned *revocations, int64_t left_ms)
 {
-    int number;
+    char left[32];
 
-    while ((number = signals_next(exec->signal_fd)) != 0) {
-        if (signals_ends_wait(number))
-            return true;
-    }
-    return false;
+    if (hold_revocations(&exec->hold) == *revocations)
+        return;
+    *revocations = hold_revocations(&exec->hold);
+    number_print_seconds(left_ms, left, sizeof(left));
+    message_warn("%s: somebody asks to let go; the command is over, and --min-hold keeps the lock for another %s s",
+                 exec->options->path, left);
 }
 
 /* --min-hold: clocks of hosts differ, and what they start at "the same time" should find the lock taken. */
-static void keep_holding(const struct exec *exec, const struct exec_outcome *outcome)
+static void keep_holding(struct exec *exec, const struct exec_outcome *outcome)
 {
+    unsigned revocations = outcome->revocations;
     int64_t until_ms = outcome->held_since_ms + exec->options->min_hold_ms;
     struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->hold.fd, POLLIN, 0}};
     int64_t left_ms;
 
     while ((left_ms = until_ms - clock_boottime_ms()) > 0 && zklock_multi_is_held(exec->hold.multi) &&
-           !is_told_to_go(exec)) {
+           !waiting_end_signal(exec->signal_fd, &exec->keeper)) {
+        tell_of_revocation(exec, &revocations, left_ms);
         zklock_multi_fd_clear(exec->hold.multi);
         poll(descriptors, 2, left_ms < 1000 ? (int)left_ms : 1000);
     }
@@ -131,7 +135,7 @@ static int run_and_release(struct exec *exec, struct elect_end *out_end, bool *o
 {
     struct exec_outcome outcome;
 
-    outcome = (struct exec_outcome){once_check(exec), false, clock_boottime_ms()};
+    outcome = (struct exec_outcome){.status = once_check(exec), .held_since_ms = clock_boottime_ms()};
     if (outcome.status == EXEC_GOES_ON) {
         notify_manager("READY=1\nSTATUS=Holding %s", exec->options->path);
         exec_run(exec, &outcome);

@@ -28,6 +28,7 @@ struct exec_outcome {
     int status;
     bool was_lost;      /* known when the command ended */
     int64_t held_since_ms;
+    unsigned revocations; /* requests to let go that have been dealt with */
 };
 
 /* No exit status yet. 0 is one: -E 0 asks for it when the lock is not had. */

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "exec_progress.h"
 #include "message.h"
 #include "payload.h"
-#include "signals.h"
+#include "waiting.h"
 
 enum {
     CONNECT_SLICE_MS = 50,  /* how long a signal may go unseen while connecting */
@@ -27,20 +26,6 @@ zklock *exec_current_lock(const struct exec *exec)
 const char *exec_current_path(const struct exec *exec)
 {
     return exec->options->paths[hold_current(&exec->hold)];
-}
-
-/* The first signal that asks us to go, or 0. */
-static int pending_end_signal(const struct exec *exec)
-{
-    int number;
-
-    while ((number = signals_next(exec->signal_fd)) != 0) {
-        if (signals_ends_wait(number))
-            return number;
-        if (number == SIGTSTP && !signals_is_continue_pending())
-            raise(SIGSTOP);
-    }
-    return 0;
 }
 
 static int end_by_signal(struct exec *exec, int number)
@@ -72,7 +57,7 @@ static int connect_session(struct exec *exec)
         int64_t left = clock_left_ms(deadline_ms);
         int64_t slice_ms = left < CONNECT_SLICE_MS ? left : CONNECT_SLICE_MS;
         zklock_status status = zklock_session_wait_connected(exec->session, slice_ms);
-        int number = pending_end_signal(exec);
+        int number = waiting_end_signal(exec->signal_fd, &exec->keeper);
 
         if (number)
             return end_by_signal(exec, number);
@@ -148,15 +133,16 @@ static const zklock_contender *first_other(const struct exec *exec, const zklock
     return NULL;
 }
 
-void exec_describe_holder(const struct exec *exec, bool warns_if_nested, char *buffer, size_t size)
+bool exec_describe_holder(const struct exec *exec, bool warns_if_nested, char *buffer, size_t size)
 {
     const zklock_contender *holder;
     zklock_queue *queue;
+    zklock_status status = zklock_queue_read(exec->session, exec_current_path(exec), HOLDER_LIMIT_MS, &queue);
     int used;
 
     buffer[0] = '\0';
-    if (zklock_queue_read(exec->session, exec_current_path(exec), HOLDER_LIMIT_MS, &queue) != ZKLOCK_OK)
-        return;
+    if (status != ZKLOCK_OK)
+        return status != ZKLOCK_TIMEOUT && status != ZKLOCK_NO_SERVER;
     holder = first_other(exec, queue);
     if (holder) {
         used = snprintf(buffer, size, "held by ");
@@ -165,6 +151,23 @@ void exec_describe_holder(const struct exec *exec, bool warns_if_nested, char *b
             warn_if_nested(exec, holder);
     }
     zklock_queue_free(queue);
+    return true;
+}
+
+/* Somebody was ahead, as far as one knows, or the limit passed. */
+static void tell_conflict(const struct exec *exec)
+{
+    const char *path = exec_current_path(exec);
+    char holder[512];
+    char waited[32];
+
+    if (!exec_describe_holder(exec, false, holder, sizeof(holder)))
+        snprintf(holder, sizeof(holder), "the servers do not answer");
+    number_print_seconds(exec->options->wait_ms, waited, sizeof(waited));
+    if (exec->options->wait_ms > 0)
+        message_error("%s: not acquired within %s s: %s", path, waited, holder[0] ? holder : "others were ahead");
+    else
+        message_error("%s: not acquired: %s", path, holder[0] ? holder : "somebody was ahead");
 }
 
 /* A semaphore was asked for where somebody else keeps data: the detail says so. */
@@ -181,19 +184,12 @@ static int fail(struct exec *exec, zklock_status status)
 {
     const char *path = exec_current_path(exec);
     char detail[512];
-    char waited[32];
 
     exec->failure = status;
     switch (status) {
     case ZKLOCK_BUSY:
     case ZKLOCK_TIMEOUT:
-        exec_describe_holder(exec, false, detail, sizeof(detail));
-        number_print_seconds(exec->options->wait_ms, waited, sizeof(waited));
-        if (exec->options->wait_ms > 0)
-            message_error("%s: not acquired within %s s: %s", path, waited,
-                          detail[0] ? detail : "others were ahead");
-        else
-            message_error("%s: not acquired: %s", path, detail[0] ? detail : "somebody was ahead");
+        tell_conflict(exec);
         return (int)exec->options->conflict_exit;
     case ZKLOCK_REMOVED:
         message_error("%s: not acquired: %s", path, zklock_status_text(status));
@@ -226,7 +222,7 @@ static int await_result(struct exec *exec, zklock_status *out_status)
 
     progress_begin(&progress);
     for (;;) {
-        int number = pending_end_signal(exec);
+        int number = waiting_end_signal(exec->signal_fd, &exec->keeper);
 
         if (number)
             return end_by_signal(exec, number);
@@ -265,7 +261,7 @@ static int await_lease(struct exec *exec, bool *out_is_held)
     struct pollfd descriptors[] = {{exec->signal_fd, POLLIN, 0}, {exec->hold.fd, POLLIN, 0}};
 
     while (zklock_multi_is_held(exec->hold.multi) && exec_lease_is_short(exec)) {
-        int number = pending_end_signal(exec);
+        int number = waiting_end_signal(exec->signal_fd, &exec->keeper);
 
         if (number)
             return end_by_signal(exec, number);

@@ -8,6 +8,7 @@
 enum {
     KILL_TICK_MS = 20,    /* how often a job that is being stopped is looked at */
     KILL_LIMIT_MS = 3000, /* then the rest is in the kernel's hands */
+    SETTLE_MS = 200,      /* for processes that die with the command, but after it */
     WARN_AFTER_MS = 500,  /* a shorter silence of the servers is not worth a word */
     IDLE_MS = 60000,
     LEASH_MOVES = 10, /* in a session timeout */
@@ -207,6 +208,8 @@ void guard_end_command(struct guard *guard)
         return;
     }
     keeper_end_job(&guard->exec->keeper);
+    if (left > 0)
+        left = job_settle(&guard->job, SETTLE_MS);
     if (left > 0)
         warn_of_leftovers(left);
 }

@@ -24,7 +24,8 @@ void progress_end(void);
 /* The lock that is being acquired, and its path. */
 zklock *exec_current_lock(const struct exec *exec);
 const char *exec_current_path(const struct exec *exec);
-/* Writes "held by ..." or an empty text, when nobody is there any more or no server answers in time. */
-void exec_describe_holder(const struct exec *exec, bool warns_if_nested, char *buffer, size_t size);
+/* Writes "held by ..." or an empty text, when nobody is there any more or it cannot be known. False: no server answers in
+ * time. */
+bool exec_describe_holder(const struct exec *exec, bool warns_if_nested, char *buffer, size_t size);
 
 #endif

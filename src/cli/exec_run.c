@@ -158,7 +158,7 @@ static int start(struct run *run)
     struct exec *exec = run->guard.exec;
     bool takes_terminal = terminal_suits_command(&run->terminal);
     char **variables = environment_variables(exec);
-    int error = ENOMEM;
+    int error = variables ? ESRCH : ENOMEM;
 
     if (variables && keeper_is_there(&exec->keeper)) {
         keeper_tell_session(&exec->keeper, exec->session);
@@ -182,6 +182,7 @@ static void conclude(struct run *run, struct exec_outcome *out_outcome)
     if (was_killed)
         terminal_restore_modes(&run->terminal);
     out_outcome->was_lost = run->guard.was_lost;
+    out_outcome->revocations = run->revocations;
     out_outcome->status = run->guard.was_lost ? EXIT_LOST : status_of_exec(run);
 }
 
@@ -190,7 +191,7 @@ void exec_run(struct exec *exec, struct exec_outcome *out_outcome)
     struct run run = {.guard = {.exec = exec, .phase = GUARD_RUNNING}};
     int error;
 
-    *out_outcome = (struct exec_outcome){EXIT_SYSTEM, false, clock_boottime_ms()};
+    *out_outcome = (struct exec_outcome){.status = EXIT_SYSTEM, .held_since_ms = clock_boottime_ms()};
     run.timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     terminal_open(&run.terminal);
     job_init(&run.guard.job);
@@ -199,7 +200,8 @@ void exec_run(struct exec *exec, struct exec_outcome *out_outcome)
                      "can be neither seen nor ended", exec->options->path);
     error = run.timer_fd < 0 ? errno : start(&run);
     if (error == ETIME) {
-        *out_outcome = (struct exec_outcome){EXIT_LOST, true, out_outcome->held_since_ms};
+        out_outcome->status = EXIT_LOST;
+        out_outcome->was_lost = true;
         message_error("%s: the lease ended before the command could be started", exec->options->path);
     } else if (error) {
         message_error("cannot start the command: %s", strerror(error));

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FREEZE_TRIES = 50, FREEZE_TICK_MS = 5 };
+#include "clock.h"
+
+enum { FREEZE_TRIES = 50, FREEZE_TICK_MS = 5, SETTLE_TICK_MS = 5 };
 
 void job_init(struct job *job)
 {
@@ -179,6 +181,18 @@ int job_count(const struct job *job)
         return !job->keeper && is_childless() ? 0 : -1;
     count = (int)members.count;
     process_list_clear(&members);
+    return count;
+}
+
+int job_settle(struct job *job, int64_t limit_ms)
+{
+    int64_t deadline_ms = clock_boottime_ms() + limit_ms;
+    int count;
+
+    while ((count = job_count(job)) > 0 && clock_boottime_ms() < deadline_ms) {
+        poll(NULL, 0, SETTLE_TICK_MS);
+        job_reap(job);
+    }
     return count;
 }
 

@@ -50,6 +50,9 @@ void job_freeze(struct job *job);
 /* How many members are alive; -1: not known. */
 int job_count(const struct job *job);
 
+/* Gives members that are about to end the time for it. Returns how many are left; -1: not known. */
+int job_settle(struct job *job, int64_t limit_ms);
+
 /* Whether the command is gone and nobody else of the job is known to be there. */
 bool job_is_gone(const struct job *job);
 

@@ -181,6 +181,16 @@ static void member_that_lost_its_parent_is_found_and_killed(void)
     CU_ASSERT_TRUE(eventually(is_over, NULL, PATIENCE_MS));
 }
 
+static void member_that_is_about_to_end_is_given_the_time(void)
+{
+    start_shell((char *)"sleep 0.05 & exit 0");
+    CU_ASSERT_EQUAL(end(), 0);
+    CU_ASSERT_EQUAL(job_settle(&job, PATIENCE_MS), 0);
+    start_shell((char *)"sleep 300 & exit 0");
+    CU_ASSERT_EQUAL(end(), 0);
+    CU_ASSERT_EQUAL(job_settle(&job, 20), 1);
+}
+
 static bool is_killed_out(void *context)
 {
     (void)context;
@@ -289,6 +299,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(mask_and_dispositions_are_the_callers, set_up, tear_down),
     SUITE_TEST_WITH(group_gets_a_signal_once, set_up, tear_down),
     SUITE_TEST_WITH(member_that_lost_its_parent_is_found_and_killed, set_up, tear_down),
+    SUITE_TEST_WITH(member_that_is_about_to_end_is_given_the_time, set_up, tear_down),
     SUITE_TEST_WITH(job_that_keeps_forking_is_killed_out, set_up, tear_down),
     SUITE_TEST_WITH(child_from_before_is_no_member, set_up, tear_down),
     SUITE_TEST_WITH(name_with_parentheses_does_not_confuse, set_up, tear_down),

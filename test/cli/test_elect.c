@@ -149,6 +149,21 @@ static void thousandth_campaign_is_not_the_first(void)
     CU_ASSERT_EQUAL(stage_end(candidate), 143);
 }
 
+static void stop_key_stops_a_candidate_that_pauses(void)
+{
+    struct process *candidate;
+
+    zk_server_stop(stage_server);
+    /* So late a campaign that the pause is a long one. */
+    candidate = campaign_again("1000", "true");
+    CU_ASSERT_TRUE_FATAL(process_wait_error(candidate, "campaigning again", PATIENCE_MS));
+    process_signal(candidate, SIGTSTP);
+    CU_ASSERT_TRUE(process_wait_stopped(candidate, PATIENCE_MS));
+    process_signal(candidate, SIGCONT);
+    process_signal(candidate, SIGTERM);
+    CU_ASSERT_EQUAL(stage_end(candidate), 143);
+}
+
 static void candidate_that_is_removed_campaigns_again(void)
 {
     struct process *candidate;
@@ -176,6 +191,7 @@ static const struct suite_test tests[] = {
     ON_STAGE(first_campaign_without_servers_is_69),
     ON_STAGE(command_that_ends_with_69_ends_a_later_campaign_too),
     ON_STAGE(thousandth_campaign_is_not_the_first),
+    ON_STAGE(stop_key_stops_a_candidate_that_pauses),
     ON_STAGE(candidate_that_is_removed_campaigns_again),
     SUITE_END
 };

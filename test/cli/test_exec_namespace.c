@@ -56,12 +56,17 @@ static struct process *start_victim(const char *job)
     return shell;
 }
 
-static void kill_victim(struct process *shell)
+static void say_go(void)
 {
     FILE *file = fopen(stage_file("go"), "we");
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     fclose(file);
+}
+
+static void kill_victim(struct process *shell)
+{
+    say_go();
     CU_ASSERT_TRUE_FATAL(process_wait_output(shell, "killed\n", PATIENCE_MS));
 }
 
@@ -101,12 +106,31 @@ static void process_one_takes_nobody_of_the_host_for_its_job(void)
     process_free(process);
 }
 
+/* Children of the shell whose place zklock took as process 1. */
+static void process_one_reaps_what_ends_while_it_waits(void)
+{
+    struct process *process;
+
+    stage_hold("x");
+    snprintf(script, sizeof(script),
+             "sleep 300 & orphan=$!; (until test -e %s; do sleep 0.05; done; kill $orphan; "
+             "while test -e /proc/$orphan; do sleep 0.05; done; echo reaped) & "
+             "exec " ZKLOCK_COMMAND " exec -S %s " LOCK " -- true",
+             stage_file("go"), zk_server_address(stage_server));
+    process = run_script(true);
+    CU_ASSERT_TRUE_FATAL(observer_wait_count(stage_observer, LOCK, 2, PATIENCE_MS));
+    say_go();
+    CU_ASSERT_TRUE(process_wait_output(process, "reaped\n", PATIENCE_MS));
+    process_free(process);
+}
+
 #define IN_NAMESPACE(test) SUITE_TEST_WITH(test, start, stage_tear_down)
 
 static const struct suite_test tests[] = {
     IN_NAMESPACE(lock_of_a_job_that_cannot_be_seen_stays_when_zklock_is_killed),
     IN_NAMESPACE(lock_of_a_job_that_cannot_be_seen_passes_on_when_it_has_no_processes),
     IN_NAMESPACE(process_one_takes_nobody_of_the_host_for_its_job),
+    IN_NAMESPACE(process_one_reaps_what_ends_while_it_waits),
     SUITE_END
 };
 

@@ -254,6 +254,20 @@ static void script_around_the_command_stops_and_goes_on_with_it(void)
     process_free(shell);
 }
 
+static void stop_key_stops_zklock_while_it_keeps_the_lock(void)
+{
+    struct process *process = stage_start("exec", "-T", "60", "--min-hold", "300", LOCK, "--", "sh", "-c",
+                                          "sleep 20 & exit 0", NULL);
+
+    CU_ASSERT_TRUE_FATAL(process_wait_error(process, "left 1 process running", PATIENCE_MS));
+    process_signal(process, SIGTSTP);
+    CU_ASSERT_TRUE(process_wait_stopped(process, PATIENCE_MS));
+    process_signal(process, SIGCONT);
+    process_signal(process, SIGTERM);
+    CU_ASSERT_EQUAL(stage_end(process), 0);
+    CU_ASSERT_EQUAL(observer_count(stage_observer, LOCK), 0);
+}
+
 /* A container's root may lack it. */
 static bool can_make_pid_namespaces(void)
 {
@@ -323,6 +337,7 @@ static const struct suite_test tests[] = {
     ON_STAGE(command_gets_the_terminal_when_it_asks_for_it),
     ON_STAGE(stop_key_stops_command_and_zklock),
     ON_STAGE(script_around_the_command_stops_and_goes_on_with_it),
+    ON_STAGE(stop_key_stops_zklock_while_it_keeps_the_lock),
     ON_STAGE(process_one_reaps_orphans_and_leaves_none),
     ON_STAGE(process_one_passes_term_on),
     SUITE_END

@@ -152,6 +152,7 @@ static void limit_passes_when_the_server_falls_silent_in_mid_wait(void)
     CU_ASSERT_TRUE(process_wait(process, PATIENCE_MS));
     CU_ASSERT_TRUE(process_exit_status(process) == 69 || process_exit_status(process) == 1);
     CU_ASSERT_TRUE(ended_at_the_limit(start_ms));
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "not acquired within 2 s: the servers do not answer\n"));
 }
 
 static void usage_error_leaves_nothing_on_the_server(void)
@@ -217,6 +218,23 @@ static void signal_while_connecting_ends_at_once(void)
     CU_ASSERT_TRUE(fault_proxy_wait_accepted(stage_proxy, 1, PATIENCE_MS));
     process_signal(process, SIGTERM);
     CU_ASSERT_EQUAL(stage_end(process), 143);
+}
+
+static void signal_ends_a_wait_at_a_silent_server(void)
+{
+    struct process *process;
+    int64_t start_ms;
+
+    stage_hold("x");
+    stage_put_proxy_between();
+    process = stage_start("exec", "-T", "60", LOCK, "--", "true", NULL);
+    CU_ASSERT_TRUE(observer_wait_count(stage_observer, LOCK, 2, PATIENCE_MS));
+    fault_proxy_set_mood(stage_proxy, FAULT_HOLE);
+    start_ms = monotonic_ms();
+    process_signal(process, SIGTERM);
+    CU_ASSERT_EQUAL(stage_end(process), 143);
+    CU_ASSERT_TRUE(monotonic_ms() - start_ms < 1000 + LATENESS_MS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(stage_error(process), "the contender may stay for up to 60 s"));
 }
 
 static void signal_during_the_create_leaves_no_contender(void)
@@ -326,6 +344,7 @@ static const struct suite_test tests[] = {
     ON_STAGE(signal_ends_a_wait_and_removes_the_contender),
     ON_STAGE(signal_twice_ends_a_wait_once),
     ON_STAGE(signal_while_connecting_ends_at_once),
+    ON_STAGE(signal_ends_a_wait_at_a_silent_server),
     ON_STAGE(signal_during_the_create_leaves_no_contender),
     ON_STAGE(signal_that_the_caller_ignores_does_not_end_a_wait),
     ON_STAGE(removed_waiter_says_so_and_the_next_one_waits_on),

@@ -116,6 +116,17 @@ static void revoke_is_told_to_a_command_that_did_not(void)
     CU_ASSERT_EQUAL(observer_count(stage_observer, LOCK), 1);
 }
 
+static void revoke_says_that_the_lock_is_kept_for_the_least_time(void)
+{
+    struct process *holder = stage_start("exec", "--revoke-signal", "USR1", "--min-hold", "300", LOCK, "--", "sh", "-c",
+                                         "sleep 20 & exit 0", NULL);
+
+    CU_ASSERT_TRUE_FATAL(process_wait_error(holder, "left 1 process running", PATIENCE_MS));
+    CU_ASSERT_EQUAL(stage_end(stage_start("revoke", LOCK, NULL)), 0);
+    CU_ASSERT_TRUE(process_wait_error(holder, "the command is over, and --min-hold keeps the lock for another ", PATIENCE_MS));
+    CU_ASSERT_EQUAL(observer_count(stage_observer, LOCK), 1);
+}
+
 static void revoke_of_a_free_lock_is_1(void)
 {
     struct process *process = stage_start("revoke", LOCK, NULL);
@@ -196,6 +207,7 @@ static const struct suite_test tests[] = {
     ON_STAGE(broken_holder_is_79),
     ON_STAGE(revoke_signals_the_command_that_asked_for_it),
     ON_STAGE(revoke_is_told_to_a_command_that_did_not),
+    ON_STAGE(revoke_says_that_the_lock_is_kept_for_the_least_time),
     ON_STAGE(revoke_of_a_free_lock_is_1),
     ON_STAGE(watch_tells_changes_where_there_is_no_terminal),
     ON_STAGE(watch_redraws_until_q_is_pressed),
