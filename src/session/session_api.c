@@ -18,6 +18,8 @@
 /* Beyond the caller's limit: for requests that are under way already, and for the end of the session itself. */
 #define DRAIN_MS 500
 #define END_MS 1000
+/* Of a server that has left the rest without an answer: time to send it the end. */
+#define SILENT_END_MS 100
 
 void zklock_session_options_init_sized(zklock_session_options *options, size_t size)
 {
@@ -324,6 +326,14 @@ static bool has_closed_handles(const zklock_session *session)
     return session->closing_handles == 0;
 }
 
+/* Where the contenders' deletes have waited for an answer in vain, that time counts. */
+static int64_t drain_limit_ms(bool is_clean, int64_t waited_ms)
+{
+    if (is_clean)
+        return DRAIN_MS;
+    return waited_ms < DRAIN_MS ? DRAIN_MS - waited_ms : 0;
+}
+
 /* @locks expects the mutex */
 static zklock_status end_session(zklock_session *session, int64_t timeout_ms)
 {
@@ -331,7 +341,7 @@ static zklock_status end_session(zklock_session *session, int64_t timeout_ms)
     pthread_cond_broadcast(&session->changed);
     zkl_session_tell_members(session, ZKL_LINK_CLOSING);
     bool is_clean = wait_until(session, has_no_members, timeout_ms);
-    bool has_drained_in_time = wait_until(session, has_drained, DRAIN_MS);
+    bool has_drained_in_time = wait_until(session, has_drained, drain_limit_ms(is_clean, timeout_ms));
     /* What only the end of the session removes is gone when the server hears of it, which it does from a quiet handle. */
     bool is_ended = session->phase == ZKL_PHASE_CONNECTED && has_drained_in_time;
     bool needs_end = session->zombies || session->is_spoilt;
@@ -339,7 +349,7 @@ static zklock_status end_session(zklock_session *session, int64_t timeout_ms)
     zkl_handle_drop(session);
     session->phase = ZKL_PHASE_CLOSED;
     zkl_session_tell_members(session, ZKL_LINK_EXPIRED);
-    bool has_closed_in_time = wait_until(session, has_closed_handles, END_MS);
+    bool has_closed_in_time = wait_until(session, has_closed_handles, has_drained_in_time ? END_MS : SILENT_END_MS);
     bool is_left_clean = !has_session || (is_clean && (!needs_end || (is_ended && has_closed_in_time)));
     return is_left_clean ? ZKLOCK_OK : ZKLOCK_UNCONFIRMED;
 }
