@@ -683,7 +683,8 @@ ZKLOCK_API void zklock_detail(zklock *lock, char *buffer, size_t size);
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_new(zklock_session *session, zklock_multi **out_multi);
 
-/* Frees it with its locks, as zklock_free() does each of them. NULL is allowed. */
+/* Frees it with its locks, as zklock_free() does each of them: it waits for a running callback of any of them, which may
+ * still ask for all of them, and begins and adds nothing (ZKLOCK_CLOSED). NULL is allowed. */
 ZKLOCK_API void zklock_multi_free(zklock_multi *multi);
 
 /*
@@ -734,7 +735,8 @@ ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_acquire_start(zklock_mul
 /* As zklock_result(), of all locks. Does not block; any thread. */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_result(zklock_multi *multi);
 
-/* As zklock_wait(), for all locks. Blocks until the acquire has ended; any thread but a notifier thread. */
+/* As zklock_wait(), for all locks. Blocks until the acquire that runs has ended, whatever is begun then; any thread but a
+ * notifier thread. */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_multi_wait(zklock_multi *multi);
 
 /* As zklock_cancel(), of all locks. Does not block; any thread, callbacks too. */

@@ -330,22 +330,28 @@ zklock_status zklock_new(zklock_session *session, const char *path, const zklock
     return ZKLOCK_OK;
 }
 
+void zkl_lock_abandon(zklock *lock)
+{
+    struct zkl_attempt *attempt = lock->attempt;
+
+    lock->is_being_freed = true;
+    if (!attempt)
+        return;
+    /* From here on it lives by itself, until its znode is certainly gone. */
+    attempt->lock = NULL;
+    zkl_attempt_give_up(attempt, ZKL_OUTCOME_CANCELLED);
+    zkl_attempt_release(attempt, ZKL_NEVER);
+    zkl_attempt_unref(attempt);
+    lock->attempt = NULL;
+}
+
 void zklock_free(zklock *lock)
 {
     if (!lock || !zkl_session_is_own(lock->session))
         return;
     zklock_session *session = lock->session;
     zkl_session_lock(session);
-    struct zkl_attempt *attempt = lock->attempt;
-    lock->is_being_freed = true;
-    if (attempt) {
-        /* From here on it lives by itself, until its znode is certainly gone. */
-        attempt->lock = NULL;
-        zkl_attempt_give_up(attempt, ZKL_OUTCOME_CANCELLED);
-        zkl_attempt_release(attempt, ZKL_NEVER);
-        zkl_attempt_unref(attempt);
-        lock->attempt = NULL;
-    }
+    zkl_lock_abandon(lock);
     zkl_session_forget_notices(session, lock);
     zkl_session_unref_unlock(session);
     destroy(lock);

@@ -56,19 +56,27 @@ static zklock_state state_now(zklock *lock)
     return ZKLOCK_STATE_IDLE;
 }
 
+zklock_state zkl_lock_state_now(zklock *lock, zklock_loss *out_loss)
+{
+    zklock_state state = state_now(lock);
+
+    *out_loss = lock->loss;
+    if (state == ZKLOCK_STATE_LOST && lock->loss == ZKLOCK_LOSS_NONE)
+        *out_loss = zkl_session_has_lease(lock->session) ? ZKLOCK_LOSS_HOLD_LIMIT : ZKLOCK_LOSS_LEASE;
+    return state;
+}
+
 zklock_state zklock_state_get(zklock *lock, zklock_loss *out_loss)
 {
-    if (out_loss)
-        *out_loss = ZKLOCK_LOSS_NONE;
-    if (zkl_lock_enter(lock) != ZKLOCK_OK)
-        return ZKLOCK_STATE_IDLE;
-    zklock_state state = state_now(lock);
-    zklock_loss loss = lock->loss;
-    if (state == ZKLOCK_STATE_LOST && loss == ZKLOCK_LOSS_NONE)
-        loss = zkl_session_has_lease(lock->session) ? ZKLOCK_LOSS_HOLD_LIMIT : ZKLOCK_LOSS_LEASE;
+    zklock_state state = ZKLOCK_STATE_IDLE;
+    zklock_loss loss = ZKLOCK_LOSS_NONE;
+
+    if (zkl_lock_enter(lock) == ZKLOCK_OK) {
+        state = zkl_lock_state_now(lock, &loss);
+        zkl_session_unlock(lock->session);
+    }
     if (out_loss)
         *out_loss = loss;
-    zkl_session_unlock(lock->session);
     return state;
 }
 

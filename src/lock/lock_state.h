@@ -69,6 +69,11 @@ zklock_status zkl_lock_let_go(zklock *lock, int64_t limit_ns);
  * @locks expects the session's mutex */
 zklock_status zkl_attempt_release_status(const struct zkl_attempt *attempt, zklock_status begun);
 
+/* lock.c: it begins nothing any more, and its contender goes without it. @locks expects the session's mutex */
+void zkl_lock_abandon(zklock *lock);
+/* lock_look.c: by the clock; *out_loss: why, where it is lost. @locks expects the session's mutex */
+zklock_state zkl_lock_state_now(zklock *lock, zklock_loss *out_loss);
+
 /* Whether the latest attempt holds, by its state alone. @locks expects the session's mutex */
 static inline bool zkl_lock_is_granted(const zklock *lock)
 {

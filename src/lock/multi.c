@@ -52,10 +52,18 @@ const char *zkl_multi_path_of(const zklock *part)
     return *path ? path : "/";
 }
 
+static void tell_waiters(zklock_multi *multi)
+{
+    for (struct zkl_multi_waiter *waiter = multi->waiters; waiter; waiter = waiter->next)
+        waiter->result = multi->result;
+    multi->waiters = NULL;
+}
+
 /* Only takes it down: whatever that means for the parts is done in the next turn. Hold limits count once all are held. */
 static void record(zklock_multi *multi, zklock_status result, zklock *current)
 {
     multi->result = result;
+    tell_waiters(multi);
     multi->current = current;
     multi->detail[0] = '\0';
     for (int i = 0; result == ZKLOCK_OK && i < multi->count; i++)

@@ -2,13 +2,19 @@
  * Several lock objects of one session as one. It is a member of the session while it acquires: what its parts tell is
  * taken down at once, and what follows for other parts is done in its own turn, on the timer or in the call that begins.
  *
- * @locks every function expects the session's mutex  @thread any
+ * @locks every function expects the session's mutex, unless it says otherwise  @thread any
  */
 #ifndef ZKL_LOCK_MULTI_H
 #define ZKL_LOCK_MULTI_H
 
 #include "lock/lock_state.h"
 #include "recipe/multi.h"
+
+/* A thread that waits for the end of the acquire that runs; on its own stack. */
+struct zkl_multi_waiter {
+    struct zkl_multi_waiter *next;
+    zklock_status result; /* of this acquire, whatever was begun since */
+};
 
 struct zklock_multi {
     struct zkl_member member;
@@ -19,6 +25,7 @@ struct zklock_multi {
     int count;
 
     zklock_status result; /* of the latest acquire; NOT_HELD before the first */
+    struct zkl_multi_waiter *waiters; /* none once it has its result */
     zklock *current;      /* where it waits, or what made the result; NULL: none */
     int64_t limit_ns;
     bool is_try;
@@ -28,6 +35,13 @@ struct zklock_multi {
     int event_fd;         /* -1: nobody asked for one */
     char detail[1200];    /* a path and what its lock says */
 };
+
+/* multi_api.c: into a public call and out of it. @locks takes the session's mutex, unless this is not the owning process */
+zklock_status zkl_multi_enter(zklock_multi *multi);
+/* The same for a call that waits. */
+zklock_status zkl_multi_enter_blocking(zklock_multi *multi);
+/* Returns `status`. @locks gives the session's mutex up */
+zklock_status zkl_multi_leave(zklock_multi *multi, zklock_status status);
 
 /* As its owner gave it: without the chroot. */
 const char *zkl_multi_path_of(const zklock *part);

@@ -336,6 +336,13 @@ zklock_test_program(NAME test_multi LABEL server SOURCES test_multi.c LIBS zkloc
     equal_paths_are_refused
     parts_are_not_taken_by_themselves)
 
+zklock_test_program(NAME test_multi_calls LABEL server SOURCES test_multi_calls.c LIBS zklock_test_lock_stage TESTS
+    free_waits_for_a_callback_that_asks_for_all
+    callback_may_free_all
+    waiter_hears_how_its_own_acquire_ended
+    callback_on_the_end_may_begin_the_next
+    locks_are_added_while_others_look)
+
 zklock_test_program(NAME test_lock_permits LABEL server SOURCES test_lock_permits.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
     as_many_hold_as_there_are_permits
     permits_are_given_in_the_order_of_arrival
