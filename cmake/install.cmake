@@ -11,7 +11,8 @@ install(TARGETS zklock_static EXPORT zklock_static
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 set_target_properties(zklock_static PROPERTIES EXPORT_NAME static)
 install(FILES "${PROJECT_SOURCE_DIR}/include/zklock.h" "${PROJECT_SOURCE_DIR}/include/zklock_cohort.h"
-    "${PROJECT_SOURCE_DIR}/include/zklock_zookeeper.h" "${PROJECT_SOURCE_DIR}/include/zklock.hpp"
+    "${PROJECT_SOURCE_DIR}/include/zklock_observer.h" "${PROJECT_SOURCE_DIR}/include/zklock_zookeeper.h"
+    "${PROJECT_SOURCE_DIR}/include/zklock.hpp"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 
 install(EXPORT zklock NAMESPACE zklock:: FILE zklock-shared.cmake DESTINATION "${zklock_package_dir}")
@@ -37,7 +38,7 @@ if(zklock_python)
     add_custom_command(OUTPUT zklock.3
         COMMAND "${zklock_python}" "${PROJECT_SOURCE_DIR}/scripts/manual" "${CMAKE_CURRENT_BINARY_DIR}/zklock.3"
         DEPENDS "${PROJECT_SOURCE_DIR}/scripts/manual" "${PROJECT_SOURCE_DIR}/include/zklock.h"
-            "${PROJECT_SOURCE_DIR}/include/zklock_cohort.h")
+            "${PROJECT_SOURCE_DIR}/include/zklock_cohort.h" "${PROJECT_SOURCE_DIR}/include/zklock_observer.h")
     add_custom_target(zklock_manual ALL DEPENDS zklock.3)
     install(FILES "${CMAKE_CURRENT_BINARY_DIR}/zklock.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3")
 endif()

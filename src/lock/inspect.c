@@ -37,7 +37,7 @@ void zklock_queue_free(zklock_queue *queue)
     free(reading);
 }
 
-static zklock_mode mode_of(enum zkl_kind kind)
+zklock_mode zkl_mode_of(enum zkl_kind kind)
 {
     switch (kind) {
     case ZKL_KIND_READ:
@@ -74,7 +74,7 @@ static enum progress add_contender(struct reading *reading, const char *name, st
         .token = (uint64_t)asked->stat.czxid,
         .session_id = asked->stat.owner,
         .created_ms = asked->stat.ctime_ms,
-        .mode = zkl_semaphore_bare_name(name) != name ? ZKLOCK_MODE_SEMAPHORE : mode_of(parsed.kind),
+        .mode = zkl_semaphore_bare_name(name) != name ? ZKLOCK_MODE_SEMAPHORE : zkl_mode_of(parsed.kind),
         .payload = asked->data,
         .payload_size = asked->data_size,
         .version = asked->stat.version,

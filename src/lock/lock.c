@@ -274,6 +274,19 @@ static bool fill(zklock *lock, const char *path, const zklock_options *options)
     return lock->path && lock->directory && lock->payload;
 }
 
+zklock_status zkl_lock_check_path(const zklock_session *session, const char *path)
+{
+    if (!zkl_session_is_own(session))
+        return ZKLOCK_FORKED;
+    if (zklock_path_check(path, NULL, 0) != ZKLOCK_OK)
+        return ZKLOCK_BAD_ARGUMENT;
+    if (strcmp(path, "/") == 0 && zkl_session_chroot(session)[0] == '\0')
+        return ZKLOCK_BAD_ARGUMENT;
+    if (strlen(zkl_session_chroot(session)) + strlen(path) > ZKL_LONGEST_PATH)
+        return ZKLOCK_TOO_LARGE;
+    return ZKLOCK_OK;
+}
+
 static zklock_status check(zklock_session *session, const char *path, const zklock_options *options)
 {
     if (!session || (unsigned)options->style > ZKLOCK_STYLE_CURATOR_RW ||
@@ -287,15 +300,7 @@ static zklock_status check(zklock_session *session, const char *path, const zklo
         return ZKLOCK_BAD_ARGUMENT;
     if (options->permits > ZKLOCK_PERMITS_MAX)
         return ZKLOCK_BAD_ARGUMENT;
-    if (!zkl_session_is_own(session))
-        return ZKLOCK_FORKED;
-    if (zklock_path_check(path, NULL, 0) != ZKLOCK_OK)
-        return ZKLOCK_BAD_ARGUMENT;
-    if (strcmp(path, "/") == 0 && zkl_session_chroot(session)[0] == '\0')
-        return ZKLOCK_BAD_ARGUMENT;
-    if (strlen(zkl_session_chroot(session)) + strlen(path) > ZKL_LONGEST_PATH)
-        return ZKLOCK_TOO_LARGE;
-    return ZKLOCK_OK;
+    return zkl_lock_check_path(session, path);
 }
 
 zklock_status zklock_new(zklock_session *session, const char *path, const zklock_options *given, zklock **out_lock)

@@ -59,6 +59,8 @@ static inline bool zkl_lock_has_master(const zklock *lock)
     return lock->multi || lock->cohort;
 }
 
+/* Whether a lock may be at this path. Needs no lock. */
+zklock_status zkl_lock_check_path(const zklock_session *session, const char *path);
 /* Begins an acquire that ends at `limit_ns`, unless something speaks against it. @locks expects the session's mutex */
 zklock_status zkl_lock_start(zklock *lock, int64_t limit_ns, bool is_try);
 /* When an acquire with this wait limit ends at the latest. @locks expects the session's mutex */

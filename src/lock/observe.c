@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lock/inspect_leases.h"
+#include "lock/observer.h"
 #include "recipe/queue.h"
 #include "session/path.h"
 #include "zklock.h"
@@ -10,17 +11,22 @@
 /* Servers since 3.8.4 keep the events of a node from those who may not read it, so it is looked at again. */
 #define LOOK_NS ZKL_NS_PER_S
 
-/* The contender that comes first by its number; NULL: none. */
-static const char *first_contender(const struct zkl_asked *list)
+const char *zkl_first_contender(const char *const *children, int count)
 {
     const char *first = NULL;
 
-    for (int i = 0; list && i < list->child_count; i++) {
-        struct zkl_name name = zkl_name_parse(list->children[i]);
+    for (int i = 0; i < count; i++) {
+        struct zkl_name name = zkl_name_parse(children[i]);
         if (zkl_name_is_contender(name) && (!first || zkl_queue_compare(name, 0, zkl_name_parse(first), 0) < 0))
-            first = list->children[i];
+            first = children[i];
     }
     return first;
+}
+
+/* Of what was listed; there may have been nothing to list. */
+static const char *first_contender(const struct zkl_asked *list)
+{
+    return list ? zkl_first_contender((const char *const *)list->children, list->child_count) : NULL;
 }
 
 /* Plants a watch on the node and waits until it goes. PENDING: look again. */

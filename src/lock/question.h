@@ -7,6 +7,7 @@
 #define ZKL_QUESTION_H
 
 #include "lock/query.h"
+#include "recipe/name.h"
 
 /* Asks once, about the full path. PENDING: something moved, ask again. Whatever it says else is the answer. */
 typedef zklock_status zkl_question_fn(struct zkl_query *query, const char *path, void *context);
@@ -36,6 +37,9 @@ zklock_status zkl_question_status(enum zkl_code code);
 
 /* inspect.c: one try to read a whole queue. PENDING: something moved. */
 zklock_status zkl_queue_read_once(struct zkl_query *query, const char *path, zklock_queue **out_queue);
+
+/* The mode that a contender of this kind was made in. */
+zklock_mode zkl_mode_of(enum zkl_kind kind);
 
 /* The same for the one contender `name`; without one (NULL), an empty queue. `exists` is left to the caller. */
 zklock_status zkl_queue_read_one(struct zkl_query *query, const char *path, const char *name, zklock_queue **out_queue);

@@ -73,6 +73,16 @@ void zkl_session_join(zklock_session *session, struct zkl_member *member)
     zkl_session_join_behind(session, member, session->last_member);
 }
 
+/* Whether this session would be missed; by those who are easy, it would not. */
+static bool is_needed(const zklock_session *session)
+{
+    const struct zkl_member *member = session->members;
+
+    while (member && member->class->is_easy)
+        member = member->next;
+    return member != NULL;
+}
+
 void zkl_session_leave(zklock_session *session, struct zkl_member *member)
 {
     for (struct zkl_walk *walk = session->walk; walk; walk = walk->outer) {
@@ -89,7 +99,7 @@ void zkl_session_leave(zklock_session *session, struct zkl_member *member)
         session->last_member = member->previous;
     session->member_count--;
     pthread_cond_broadcast(&session->changed);
-    if (session->member_count == 0 && (session->is_spoilt || session->zombies || zkl_room_is_crowded(session)))
+    if (!is_needed(session) && (session->is_spoilt || session->zombies || zkl_room_is_crowded(session)))
         zkl_session_plan(session, 0);
 }
 
@@ -241,6 +251,8 @@ static bool holds_up_its_only_contender(const zklock_session *session)
     if (session->phase != ZKL_PHASE_CONNECTED || session->lease.lapsed_ns == 0)
         return false;
     for (struct zkl_member *member = session->members; member; member = member->next) {
+        if (member->class->is_easy)
+            continue;
         if (!member->class->is_stranded || !member->class->is_stranded(member))
             return false;
         contenders += member->class->own_path != NULL;
@@ -254,7 +266,7 @@ static bool should_renew(const zklock_session *session)
     bool is_of_no_use = session->is_spoilt || session->zombies || session->lease.lapsed_ns > 0 ||
                         zkl_room_is_crowded(session);
 
-    bool is_free = (session->member_count == 0 && is_of_no_use) || holds_up_its_only_contender(session);
+    bool is_free = (!is_needed(session) && is_of_no_use) || holds_up_its_only_contender(session);
 
     return is_free && !session->is_closing && session->handle && session->session_id != 0;
 }

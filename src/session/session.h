@@ -45,6 +45,7 @@ struct zkl_member_class {
     void (*on_time)(struct zkl_member *member, int64_t now_ns);
     /* Whether it needs nothing but a lease, and would rather begin again on a fresh session. NULL: never. */
     bool (*is_stranded)(struct zkl_member *member);
+    bool is_easy; /* any session will do, at any time: it hears of EXPIRED and goes on with the next one */
 };
 
 /* Whatever needs the session to live: a contender, an inspection. A callback may add members and remove any. */

@@ -14,7 +14,7 @@ ARROWS = {
     "base": {"zklock.h"},
     "recipe": set(),
     "session": {"zklock.h", "base"},
-    "lock": {"zklock.h", "zklock_cohort.h", "base", "recipe", "session"},
+    "lock": {"zklock.h", "zklock_cohort.h", "zklock_observer.h", "base", "recipe", "session"},
     "cli": {"zklock.h"},
 }
 # Single headers besides: what a session knows of leases and of names is arithmetic, and that is the recipe's.

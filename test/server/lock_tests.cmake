@@ -251,6 +251,7 @@ zklock_test_program(NAME test_lock_access LABEL server SOURCES test_lock_access.
     parents_without_rights_do_no_harm
     lease_is_kept_without_rights_on_the_root
     denied_delete_is_named_and_the_session_ends
+    denied_delete_ends_the_session_although_it_observes
     denied_delete_leaves_the_node_while_the_session_is_needed
     denied_delete_of_a_waiter_ends_the_session
     denied_list_and_delete_end_the_session
@@ -419,6 +420,32 @@ zklock_test_program(NAME test_inspect LABEL server SOURCES test_inspect.c LIBS z
     wait_goes_on_over_a_cut
     wait_ends_at_its_limit
     wait_ends_when_the_session_is_closed)
+
+zklock_test_program(NAME test_observer LABEL server SOURCES test_observer.c LIBS zklock_test_lock_stage TESTS
+    leader_is_told_with_its_payload_and_token
+    each_change_of_leader_is_told
+    leader_that_crashes_is_told
+    leaders_of_every_style_are_told
+    path_may_come_into_being_later
+    same_leader_is_not_told_twice
+    leader_that_may_not_be_read_is_told_without_payload
+    list_that_is_denied_is_told
+    contenders_behind_the_leader_wake_no_observer
+    change_of_leader_costs_two_requests
+    cut_changes_nothing_and_hides_nothing
+    answers_that_are_lost_are_asked_for_again
+    leader_that_goes_between_list_and_watch_is_not_told
+    observer_outlives_its_session
+    observer_goes_on_when_the_handle_is_replaced
+    observer_may_be_started_before_there_is_a_connection
+    latest_alone_is_told_after_a_slow_callback
+    leader_that_came_and_went_during_a_callback_is_left_out
+    stop_waits_for_a_running_callback
+    observer_may_be_stopped_from_its_callback
+    stop_with_a_request_under_way_does_no_harm
+    closed_session_ends_it_without_a_call
+    is_told_where_the_owner_dispatches
+    bad_arguments_are_refused)
 
 zklock_test_program(NAME test_fork LABEL server SOURCES test_fork.c LIBS zklock_test_lock_stage TIMEOUT 120 TESTS
     every_call_in_a_forked_child_says_so_at_once

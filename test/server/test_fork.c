@@ -4,6 +4,7 @@
 #include "support/eventually.h"
 #include "support/suite.h"
 #include "zklock_cohort.h"
+#include "zklock_observer.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +18,15 @@ static struct contender *holder;
 static struct contender *waiter;
 static zklock_multi *multi;
 static zklock_cohort *cohort;
+static zklock_observer *watcher;
+
+/* @thread the notifier */
+static void on_leader(zklock_observer *unused, const zklock_sighting *sighting, void *context)
+{
+    (void)unused;
+    (void)sighting;
+    (void)context;
+}
 
 static void start(void)
 {
@@ -30,6 +40,7 @@ static void start(void)
     CU_ASSERT_EQUAL_FATAL(zklock_multi_acquire(multi, STAGE_LIMIT_MS), ZKLOCK_OK);
     CU_ASSERT_EQUAL_FATAL(zklock_cohort_new(stage.session, STAGE_PATH "/threads", NULL, NULL, &cohort), ZKLOCK_OK);
     CU_ASSERT_EQUAL_FATAL(zklock_cohort_acquire(cohort, STAGE_LIMIT_MS), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(zklock_observer_start(stage.session, STAGE_PATH, on_leader, NULL, &watcher), ZKLOCK_OK);
 }
 
 static int call_cohort(int *statuses)
@@ -72,6 +83,7 @@ static int call_what_has_a_status(int statuses[CALLS_MAX])
     zklock_session_key key;
     zklock_queue *queue = NULL;
     zklock *lock = NULL;
+    zklock_observer *another = NULL;
     uint64_t token;
     char path[ZKLOCK_HELD_PATH_SIZE];
     int descriptor;
@@ -101,6 +113,7 @@ static int call_what_has_a_status(int statuses[CALLS_MAX])
     statuses[count++] = zklock_session_dispatch(stage.session);
     statuses[count++] = zklock_held_path(holder->lock, path, sizeof(path));
     count += call_cohort(statuses + count);
+    statuses[count++] = zklock_observer_start(stage.session, STAGE_PATH, on_leader, NULL, &another);
     statuses[count++] = zklock_session_close(stage.session, -1);
     return count;
 }
@@ -127,6 +140,7 @@ static bool calls_without_status_say_nothing(void)
     is_silent = is_silent && !zklock_cohort_is_held(cohort) && zklock_cohort_remaining_ms(cohort) == 0 &&
                 !zklock_cohort_lock(cohort);
     zklock_cohort_free(cohort);
+    zklock_observer_stop(watcher);
     zklock_fd_clear(waiter->lock);
     zklock_free(waiter->lock);
     zklock_free(holder->lock);
@@ -215,6 +229,7 @@ static void end(void)
 {
     zklock_multi_free(multi);
     zklock_cohort_free(cohort);
+    zklock_observer_stop(watcher);
     stage_end();
 }
 

@@ -3,6 +3,7 @@
 
 #include "support/eventually.h"
 #include "support/suite.h"
+#include "zklock_observer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -114,6 +115,34 @@ static void denied_delete_is_named_and_the_session_ends(void)
     contender_hold(contender);
 }
 
+/* @thread the notifier */
+static void note_leader(zklock_observer *unused, const zklock_sighting *sighting, void *told)
+{
+    (void)unused;
+    probe_note(told, sighting->leader ? (long long)sighting->leader->token : 0);
+}
+
+/* An observer needs a session, and not this one. */
+static void denied_delete_ends_the_session_although_it_observes(void)
+{
+    zklock_observer *watcher = NULL;
+    struct probe told;
+    char node[OBSERVER_PATH_SIZE];
+
+    probe_init(&told);
+    CU_ASSERT_EQUAL_FATAL(zklock_observer_start(stage.session, STAGE_PATH, note_leader, &told, &watcher), ZKLOCK_OK);
+    allow(STAGE_PATH, READ | CREATE);
+    contender_hold(contender);
+    CU_ASSERT_TRUE(probe_wait_value(&told, (long long)contender_token(contender), STAGE_LIMIT_MS));
+    contender_node(contender, node);
+    CU_ASSERT_EQUAL(zklock_release(contender->lock, STAGE_LIMIT_MS), ZKLOCK_DENIED);
+    CU_ASSERT_TRUE(observer_wait_gone(stage.observer, node, STAGE_TIMEOUT_MS / 2));
+    contender_hold(contender);
+    CU_ASSERT_TRUE(probe_wait_value(&told, (long long)contender_token(contender), STAGE_LIMIT_MS));
+    zklock_observer_stop(watcher);
+    probe_clear(&told);
+}
+
 static void denied_delete_leaves_the_node_while_the_session_is_needed(void)
 {
     struct contender *other = contender_new(stage.session, "/stage/other");
@@ -222,6 +251,7 @@ static const struct suite_test tests[] = {
     TEST(parents_without_rights_do_no_harm),
     TEST(lease_is_kept_without_rights_on_the_root),
     TEST(denied_delete_is_named_and_the_session_ends),
+    TEST(denied_delete_ends_the_session_although_it_observes),
     TEST(denied_delete_leaves_the_node_while_the_session_is_needed),
     TEST(denied_delete_of_a_waiter_ends_the_session),
     TEST(denied_list_and_delete_end_the_session),
