@@ -164,6 +164,21 @@ static void uv_loop_is_told_of_a_loss(void)
     expect_loss(EXAMPLES "/uv_loop");
 }
 
+/* ---------------------------------------------------------------- follow_leader */
+
+/* On a terminal, so that its input ends when the test says so. */
+static void follower_is_told_of_each_leader(void)
+{
+    const char *const arguments[] = {EXAMPLES "/follow_leader", zk_server_address(server), LOCK, NULL};
+
+    first = process_start(&(struct process_options){.arguments = arguments, .is_on_terminal = true});
+    CU_ASSERT_TRUE_FATAL(process_wait_output(first, "nobody leads", PATIENCE_MS));
+    second = process_run(EXAMPLES "/epoll_loop", zk_server_address(server), LOCK, "1000000", NULL);
+    CU_ASSERT_TRUE_FATAL(process_wait_output(first, "leads, and says", PATIENCE_MS));
+    process_type(first, "\x04");
+    expect_status(first, 0);
+}
+
 /* ---------------------------------------------------------------- C++ */
 
 static void cpp_locks_are_what_the_standard_library_takes(void)
@@ -184,6 +199,7 @@ static const struct suite_test tests[] = {
     TEST(holders_in_turn_both_write),
     TEST(epoll_loop_holds_and_lets_go),
     TEST(epoll_loop_is_told_of_a_loss),
+    TEST(follower_is_told_of_each_leader),
     TEST(uv_loop_holds_and_lets_go),
     TEST(uv_loop_is_told_of_a_loss),
     TEST(cpp_locks_are_what_the_standard_library_takes),
