@@ -4,29 +4,32 @@
  * Rules of lifetime, threads and callbacks
  *
  *  1. Open a session, make locks on it, free the locks, close the session. A lock must be freed before its
- *     session is closed; zklock_session_close() refuses nothing, but a lock used after it answers ZKLOCK_CLOSED
- *     until it is freed.
+ *     session is closed; zklock_session_close() refuses nothing, but after it a lock holds nothing until it is
+ *     freed: to acquire it answers ZKLOCK_CLOSED, to release, cancel or downgrade it ZKLOCK_NOT_HELD.
  *  2. Every function may be called from any thread, on the same lock too. Free and close are the exception: no
- *     other call on the object may run at the same time or later. Both accept NULL.
+ *     other call on the object may run at the same time or later. Both accept NULL. A blocking call is no
+ *     cancellation point: a thread that is ended by pthread_cancel() returns from it first.
  *  3. A lock object stands for one contender at a time. Threads of one process that must exclude each other
  *     use a lock object each; a second acquire on one object is the error ZKLOCK_ALREADY, at once, unless the object
  *     was made re-entrant and the thread is the one that holds.
  *  4. Callbacks run on one thread of the session (the notifier), or where zklock_session_dispatch() is called, if the
  *     session's options say so; one at a time, in order. They may call whatever
  *     does not block; a blocking call from a notifier thread answers ZKLOCK_DEADLOCK. A callback that takes long
- *     delays other callbacks only: never the state, the descriptor or zklock_remaining_ms().
+ *     delays other callbacks only: never the state, the descriptor or zklock_remaining_ms(). A callback returns: it must
+ *     not be left by a C++ exception, longjmp() or pthread_exit().
  *  5. A call that begins nothing (ZKLOCK_ALREADY, ZKLOCK_CLOSED...) runs no callback; an acquire that was begun tells
  *     its end by ZKLOCK_EVENT_ENDED, whatever that is. After zklock_free() returns, none of that lock's callbacks runs
  *     (it waits for a running one, except when called from inside it; an acquire that this one begins meanwhile
  *     answers ZKLOCK_CLOSED). After zklock_session_close() returns, none of that session's callbacks runs.
  *  6. After fork() the child may not use the parent's objects: every call answers ZKLOCK_FORKED and touches
- *     nothing. The parent goes on undisturbed. Descriptors of zklock and of its ZooKeeper client are closed on
- *     exec.
+ *     nothing. The parent goes on undisturbed. The child may open sessions of its own; one that a callback forked must
+ *     not return from it. Descriptors of zklock and of its ZooKeeper client are closed on exec.
  *  7. Times are in milliseconds and measured on CLOCK_BOOTTIME: time spent in suspend counts. A negative limit
  *     means "for ever"; 0 means "do not wait", but an acquire on a session that is connected still waits for the
  *     server's answer, for the session timeout at most.
  *  8. Output parameters are written only on ZKLOCK_OK unless the function says otherwise. NULL where an object, a path or
- *     an output parameter has to be is ZKLOCK_BAD_ARGUMENT; functions that return no status take it for an idle object.
+ *     an output parameter has to be is ZKLOCK_BAD_ARGUMENT; functions that return no status take it for an idle object,
+ *     and write nothing into a buffer that is NULL.
  *
  * What a lock promises, and what it cannot
  *
@@ -351,8 +354,9 @@ typedef enum zklock_event_kind {
     ZKLOCK_EVENT_SUSPENDED = 3, /* held, but the server does not answer */
     ZKLOCK_EVENT_RESUMED = 4,   /* held, and the server answers again */
     ZKLOCK_EVENT_LOST = 5,      /* `loss` says why; final */
-    ZKLOCK_EVENT_RELEASED = 6,  /* the contender is gone from the server, or the acquire's remains are; not told when
-                                   the next acquire was begun first, as after zklock_release_send() */
+    ZKLOCK_EVENT_RELEASED = 6,  /* the contender is gone from the server, or the acquire's remains are; or the session was
+                                   closed, and zklock_session_close() says whether they may stay for a while. Not told
+                                   when the next acquire was begun first, as after zklock_release_send() */
     ZKLOCK_EVENT_REVOKE = 7,    /* somebody asks to let go, while held or waiting; see zklock_revocations() */
 } zklock_event_kind;
 
@@ -364,7 +368,7 @@ typedef struct zklock_event {
     uint64_t token; /* of the grant, for ENDED with ZKLOCK_OK and for what follows it */
 } zklock_event;
 
-/* Runs on the notifier thread; `event` is valid during the call only. */
+/* Runs on the notifier thread; `event` is valid during the call only. It must return: see rule 4. */
 typedef void zklock_event_fn(zklock *lock, const zklock_event *event, void *arg);
 
 /*
@@ -797,7 +801,9 @@ ZKLOCK_API void zklock_multi_detail(zklock_multi *multi, char *buffer, size_t si
  */
 ZKLOCK_API ZKLOCK_MUST_CHECK zklock_status zklock_fence_open(const char *file, zklock_fence **out_fence);
 
-/* Closes a fence, and leaves it; the file stays. NULL is allowed. No other call on it may run or follow. */
+/* Closes a fence, and leaves it; the file stays. NULL is allowed. No other call on it may run or follow. A process that
+ * ends inside without this call leaves it, too, unless a child that it forked meanwhile, without exec, lives on: then it
+ * is left when that child ends. */
 ZKLOCK_API void zklock_fence_close(zklock_fence *fence);
 
 /*

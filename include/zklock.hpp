@@ -14,7 +14,8 @@
  * object is one contender, so that threads that are to exclude each other use an object each. A second lock() on one object
  * throws.
  *
- * What fails throws zkl::error; what ends waiting, and unlock(), never throw. A session has to outlive its locks.
+ * What fails throws zkl::error; what ends waiting, and unlock(), never throw. A session has to outlive its locks. The
+ * callbacks in the options are called from C: they must not throw, so declare them noexcept.
  */
 #ifndef ZKLOCK_HPP
 #define ZKLOCK_HPP

@@ -16,11 +16,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "zklock.h"
 
 enum { RECORD_SIZE = 64, RECORDS = 2, FIRST_NAP_US = 500, LONGEST_NAP_US = 20000 };
 
 #define NS_PER_MS 1000000
+#define NS_PER_S INT64_C(1000000000)
+/* Condition variables refuse CLOCK_BOOTTIME, which goes on in suspend: so the limit is looked at now and then. */
+#define LONGEST_WAIT_NS NS_PER_S
 
 struct zklock_fence {
     pid_t pid;
@@ -146,8 +150,8 @@ static int64_t now_ns(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * (int64_t)1000 * NS_PER_MS + now.tv_nsec;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
 static int64_t end_of(int64_t timeout_ms)
@@ -180,16 +184,26 @@ static void unlock_file(int fd)
         (void)fcntl(fd, F_OFD_SETLK, &whole);
 }
 
+/* For so long at most. @locks expects the fence's mutex, gives it up while waiting */
+static void await_change(struct zklock_fence *fence, int64_t longest_ns)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    int64_t ns = end.tv_nsec + (longest_ns < LONGEST_WAIT_NS ? longest_ns : LONGEST_WAIT_NS);
+    end.tv_sec += (time_t)(ns / NS_PER_S);
+    end.tv_nsec = (long)(ns % NS_PER_S);
+    (void)pthread_cond_timedwait(&fence->left, &fence->mutex, &end);
+}
+
 /* @locks expects the fence's mutex, gives it up while waiting */
 static zklock_status await_turn(struct zklock_fence *fence, int64_t end_ns)
 {
-    struct timespec end = {.tv_sec = (time_t)(end_ns / 1000 / NS_PER_MS), .tv_nsec = end_ns % (1000 * (int64_t)NS_PER_MS)};
-
     while (fence->is_entered) {
-        int error = end_ns == INT64_MAX ? pthread_cond_wait(&fence->left, &fence->mutex)
-                                        : pthread_cond_timedwait(&fence->left, &fence->mutex, &end);
-        if (error == ETIMEDOUT && fence->is_entered)
+        int64_t left_ns = end_ns == INT64_MAX ? INT64_MAX : end_ns - now_ns();
+        if (left_ns <= 0)
             return ZKLOCK_TIMEOUT;
+        await_change(fence, left_ns);
     }
     return ZKLOCK_OK;
 }
@@ -230,7 +244,7 @@ static zklock_status open_file(struct zklock_fence *fence, const char *file)
     return status;
 }
 
-zklock_status zklock_fence_open(const char *file, zklock_fence **out_fence)
+static zklock_status open_fence(const char *file, zklock_fence **out_fence)
 {
     pthread_condattr_t attributes;
     zklock_fence *fence = out_fence ? calloc(1, sizeof *fence) : NULL;
@@ -252,15 +266,28 @@ zklock_status zklock_fence_open(const char *file, zklock_fence **out_fence)
     return status;
 }
 
+zklock_status zklock_fence_open(const char *file, zklock_fence **out_fence)
+{
+    int before = zkl_cancel_forbid();
+    zklock_status status = open_fence(file, out_fence);
+
+    zkl_cancel_restore(before);
+    return status;
+}
+
 void zklock_fence_close(zklock_fence *fence)
 {
     if (!fence || fence->pid != getpid())
         return;
+    int before = zkl_cancel_forbid();
+    /* The lock is that of the open file, which a forked child may still have. */
+    unlock_file(fence->fd);
     if (fence->fd >= 0)
         close(fence->fd);
     pthread_cond_destroy(&fence->left);
     pthread_mutex_destroy(&fence->mutex);
     free(fence);
+    zkl_cancel_restore(before);
 }
 
 /* Alone, as far as this object is concerned. */
@@ -283,14 +310,8 @@ static zklock_status admit(struct zklock_fence *fence, uint64_t token, int64_t e
     return status;
 }
 
-zklock_status zklock_fence_enter(zklock_fence *fence, uint64_t token, int64_t timeout_ms)
+static zklock_status enter(zklock_fence *fence, uint64_t token, int64_t end_ns)
 {
-    int64_t end_ns = end_of(timeout_ms);
-
-    if (!fence)
-        return ZKLOCK_BAD_ARGUMENT;
-    if (fence->pid != getpid())
-        return ZKLOCK_FORKED;
     pthread_mutex_lock(&fence->mutex);
     zklock_status status = await_turn(fence, end_ns);
     fence->is_entered |= status == ZKLOCK_OK;
@@ -300,6 +321,20 @@ zklock_status zklock_fence_enter(zklock_fence *fence, uint64_t token, int64_t ti
     status = admit(fence, token, end_ns);
     if (status != ZKLOCK_OK)
         zklock_fence_leave(fence);
+    return status;
+}
+
+zklock_status zklock_fence_enter(zklock_fence *fence, uint64_t token, int64_t timeout_ms)
+{
+    int64_t end_ns = end_of(timeout_ms);
+
+    if (!fence)
+        return ZKLOCK_BAD_ARGUMENT;
+    if (fence->pid != getpid())
+        return ZKLOCK_FORKED;
+    int before = zkl_cancel_forbid();
+    zklock_status status = enter(fence, token, end_ns);
+    zkl_cancel_restore(before);
     return status;
 }
 

@@ -328,7 +328,7 @@ int64_t zkl_attempt_remaining(const struct zkl_attempt *attempt)
     return zkl_time_earlier(left_ns, zkl_session_lease_remaining(attempt->session));
 }
 
-bool zkl_attempt_downgrade(struct zkl_attempt *attempt, int64_t limit_ns)
+bool zkl_attempt_downgrade(struct zkl_attempt *attempt)
 {
     size_t parent_size = strlen(attempt->path) + 1;
 
@@ -339,10 +339,6 @@ bool zkl_attempt_downgrade(struct zkl_attempt *attempt, int64_t limit_ns)
         zkl_name_downgraded(attempt->own_path + parent_size, attempt->reader_path + parent_size);
         attempt->downgrade_result = ZKLOCK_PENDING;
     }
-    attempt->limit_ns = limit_ns;
-    attempt->limit_has_passed = false;
-    if (limit_ns != ZKL_NEVER)
-        zkl_attempt_plan(attempt);
     zkl_attempt_tell(attempt, ZKL_EV_DOWNGRADE);
     return true;
 }

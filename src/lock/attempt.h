@@ -105,7 +105,7 @@ bool zkl_attempt_is_overdue(const struct zkl_attempt *attempt);
 /* For how long it is held for certain, by the lease and by its hold limit; 0: it is not held. */
 int64_t zkl_attempt_remaining(const struct zkl_attempt *attempt);
 /* For what is held as a WRITE. False: no memory. */
-bool zkl_attempt_downgrade(struct zkl_attempt *attempt, int64_t limit_ns);
+bool zkl_attempt_downgrade(struct zkl_attempt *attempt);
 /* Feeds an event, and carries out what the machine answers. The attempt may be gone afterwards: hold a reference. */
 void zkl_attempt_feed(struct zkl_attempt *attempt, struct zkl_event *event);
 /* attempt_member.c */

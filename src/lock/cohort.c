@@ -1,6 +1,8 @@
 /* How threads share a contender: carries out the plan of recipe/cohort. */
 #include "lock/cohort.h"
 
+#include "lock/thread.h"
+
 static zklock_session *session_of(const zklock_cohort *cohort)
 {
     return cohort->lock->session;
@@ -10,7 +12,7 @@ bool zkl_cohort_is_owner(const zklock_cohort *cohort)
 {
     bool is_owned = cohort->plan.state == ZKL_COHORT_HELD || cohort->plan.state == ZKL_COHORT_LOST;
 
-    return is_owned && pthread_equal(cohort->owner, pthread_self());
+    return is_owned && cohort->owner == zkl_this_thread();
 }
 
 /* ---------------------------------------------------------------- as a member of the session */

@@ -18,13 +18,13 @@ struct zklock_cohort {
     zklock *lock; /* its contender, which keeps the session */
     bool is_asking; /* the lock's present attempt is the one that ASKED is about */
     struct zkl_cohort plan;
-    pthread_t owner; /* while there is one */
+    uint64_t owner; /* while there is one: its zkl_this_thread() */
 };
 
 /* A thread that waits, on its stack. */
 struct zkl_cohort_thread {
     struct zkl_cohort_waiter waiter;
-    pthread_t thread;
+    uint64_t thread;
     int64_t limit_ns;
     zklock_status result; /* PENDING until it has one */
     pthread_cond_t changed;

@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "lock/cohort.h"
 #include "lock/reentry.h"
+#include "lock/thread.h"
 
 /* What the options had in the first version. */
 #define OLDEST_OPTIONS sizeof(zklock_cohort_options)
@@ -78,7 +79,7 @@ static zklock_status arrive_and_wait(zklock_cohort *cohort, int64_t timeout_ms, 
     zklock_session *session = cohort->lock->session;
     struct zkl_cohort_thread thread = {
         .waiter.is_try = is_try,
-        .thread = pthread_self(),
+        .thread = zkl_this_thread(),
         .limit_ns = zkl_lock_limit(session, timeout_ms),
         .result = ZKLOCK_PENDING,
     };
@@ -90,7 +91,7 @@ static zklock_status arrive_and_wait(zklock_cohort *cohort, int64_t timeout_ms, 
     pthread_cond_init(&thread.changed, NULL);
     zkl_cohort_arrive(cohort, &thread);
     while (thread.result == ZKLOCK_PENDING)
-        pthread_cond_wait(&thread.changed, zkl_session_mutex(session));
+        zkl_session_wait(session, &thread.changed);
     pthread_cond_destroy(&thread.changed);
     return thread.result;
 }

@@ -142,7 +142,7 @@ static zklock_status wait_for_result(zklock *lock)
 
     zkl_attempt_ref(attempt);
     while (attempt->result == ZKLOCK_PENDING)
-        pthread_cond_wait(&lock->changed, zkl_session_mutex(lock->session));
+        zkl_session_wait(lock->session, &lock->changed);
     zklock_status status = attempt->result;
     zkl_attempt_unref(attempt);
     return status;
@@ -266,7 +266,7 @@ zklock_status zklock_release(zklock *lock, int64_t timeout_ms)
     zkl_attempt_ref(attempt);
     lock->releasers++;
     while (zkl_attempt_release_status(attempt, status) == ZKLOCK_PENDING)
-        pthread_cond_wait(&lock->changed, zkl_session_mutex(lock->session));
+        zkl_session_wait(lock->session, &lock->changed);
     lock->releasers--;
     status = zkl_attempt_release_status(attempt, status);
     zkl_attempt_unref(attempt);

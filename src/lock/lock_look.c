@@ -103,6 +103,8 @@ unsigned zklock_revocations(zklock *lock)
 
 void zklock_contender_name(zklock *lock, char *buffer, size_t size)
 {
+    if (!buffer)
+        size = 0;
     if (size > 0)
         buffer[0] = '\0';
     if (zkl_lock_enter(lock) != ZKLOCK_OK)
@@ -115,6 +117,8 @@ void zklock_contender_name(zklock *lock, char *buffer, size_t size)
 
 void zklock_detail(zklock *lock, char *buffer, size_t size)
 {
+    if (!buffer)
+        size = 0;
     if (size > 0)
         buffer[0] = '\0';
     if (zkl_lock_enter(lock) != ZKLOCK_OK)

@@ -20,6 +20,53 @@ static zklock_status check_downgrade(zklock *lock)
     return ZKLOCK_BAD_ARGUMENT;
 }
 
+/* How long one thread waits for a downgrade: several may, of one lock. A member of the session meanwhile. */
+struct patience {
+    struct zkl_member member;
+    zklock *lock;
+    bool is_over;
+};
+
+static void ignore_link(struct zkl_member *member, enum zkl_link link)
+{
+    (void)member;
+    (void)link;
+}
+
+static void ignore_node(struct zkl_member *member, enum zkl_node_event event, const char *path)
+{
+    (void)member;
+    (void)event;
+    (void)path;
+}
+
+static void on_limit(struct zkl_member *member, int64_t now_ns)
+{
+    struct patience *patience = (struct patience *)member;
+
+    (void)now_ns;
+    patience->is_over = true;
+    pthread_cond_broadcast(&patience->lock->changed);
+}
+
+/* @locks expects the session's mutex, gives it up while waiting */
+static zklock_status await_downgrade(zklock *lock, const struct zkl_attempt *attempt, int64_t timeout_ms)
+{
+    static const struct zkl_member_class class = {
+        .on_link = ignore_link, .on_node = ignore_node, .on_time = on_limit};
+    struct patience patience = {.member.class = &class, .lock = lock};
+    zklock_session *session = lock->session;
+
+    zkl_session_join(session, &patience.member);
+    zkl_session_wake_member(session, &patience.member, zkl_time_after(zkl_session_now(session), timeout_ms));
+    while (attempt->machine.state == ZKL_HELD && attempt->downgrade_result == ZKLOCK_PENDING && !patience.is_over)
+        zkl_session_wait(session, &lock->changed);
+    zkl_session_leave(session, &patience.member);
+    if (attempt->machine.state != ZKL_HELD)
+        return ZKLOCK_LOST;
+    return attempt->downgrade_result == ZKLOCK_PENDING ? ZKLOCK_UNCONFIRMED : attempt->downgrade_result;
+}
+
 zklock_status zklock_downgrade(zklock *lock, int64_t timeout_ms)
 {
     zklock_status status = zkl_lock_enter_blocking(lock);
@@ -31,15 +78,7 @@ zklock_status zklock_downgrade(zklock *lock, int64_t timeout_ms)
         return zkl_lock_leave(lock, status == ZKLOCK_ALREADY ? ZKLOCK_OK : status);
     struct zkl_attempt *attempt = lock->attempt;
     zkl_attempt_ref(attempt);
-    if (!zkl_attempt_downgrade(attempt, zkl_time_after(zkl_session_now(lock->session), timeout_ms)))
-        status = ZKLOCK_NO_MEMORY;
-    while (status == ZKLOCK_OK && attempt->machine.state == ZKL_HELD && attempt->downgrade_result == ZKLOCK_PENDING &&
-           !attempt->limit_has_passed)
-        pthread_cond_wait(&lock->changed, zkl_session_mutex(lock->session));
-    if (status == ZKLOCK_OK && attempt->machine.state != ZKL_HELD)
-        status = ZKLOCK_LOST;
-    else if (status == ZKLOCK_OK)
-        status = attempt->downgrade_result == ZKLOCK_PENDING ? ZKLOCK_UNCONFIRMED : attempt->downgrade_result;
+    status = zkl_attempt_downgrade(attempt) ? await_downgrade(lock, attempt, timeout_ms) : ZKLOCK_NO_MEMORY;
     zkl_attempt_unref(attempt);
     return zkl_lock_leave(lock, status);
 }

@@ -180,7 +180,7 @@ static void await_end(zklock_multi *multi, struct zkl_multi_waiter *waiter)
     waiter->next = multi->waiters;
     multi->waiters = waiter;
     while (waiter->result == ZKLOCK_PENDING)
-        pthread_cond_wait(&multi->changed, zkl_session_mutex(multi->session));
+        zkl_session_wait(multi->session, &multi->changed);
 }
 
 /* @locks as await_end() */
@@ -296,7 +296,7 @@ zklock_status zklock_multi_release(zklock_multi *multi, int64_t timeout_ms)
     /* Nothing is begun anew meanwhile, so that the attempts stay. */
     multi->releasers++;
     while ((status = release_status(multi, begun)) == ZKLOCK_PENDING)
-        pthread_cond_wait(&multi->changed, zkl_session_mutex(multi->session));
+        zkl_session_wait(multi->session, &multi->changed);
     multi->releasers--;
     return zkl_multi_leave(multi, status);
 }

@@ -75,6 +75,8 @@ zklock *zklock_multi_current(zklock_multi *multi)
 
 void zklock_multi_detail(zklock_multi *multi, char *buffer, size_t size)
 {
+    if (!buffer)
+        size = 0;
     if (size > 0)
         buffer[0] = '\0';
     if (zkl_multi_enter(multi) != ZKLOCK_OK)

@@ -102,7 +102,7 @@ void zkl_query_close(struct zkl_query *query)
 
 static void wait_for_change(struct zkl_query *query)
 {
-    pthread_cond_wait(&query->changed, zkl_session_mutex(query->session));
+    zkl_session_wait(query->session, &query->changed);
 }
 
 static zklock_status verdict(const struct zkl_query *query, zklock_status at_limit)

@@ -86,6 +86,14 @@ static char *subject_of(const struct zkl_question *question, const char *chroot)
     return child;
 }
 
+/* Whether the client library would ask about it: its name stands at the end of `full`. */
+static bool child_is_valid(const struct zkl_question *question, const char *full)
+{
+    size_t position;
+
+    return !question->child || !zkl_path_fault(full + strlen(full) - strlen(question->child) - 1, &position);
+}
+
 zklock_status zkl_question_ask(zklock_session *session, const struct zkl_question *question, int64_t timeout_ms)
 {
     struct zkl_query *query;
@@ -100,7 +108,12 @@ zklock_status zkl_question_ask(zklock_session *session, const struct zkl_questio
         status = ZKLOCK_BAD_ARGUMENT;
     } else {
         char *full = subject_of(question, chroot);
-        status = full ? ask_until_answered(query, question, full) : ZKLOCK_NO_MEMORY;
+        if (!full)
+            status = ZKLOCK_NO_MEMORY;
+        else if (!child_is_valid(question, full))
+            status = ZKLOCK_BAD_ARGUMENT;
+        else
+            status = ask_until_answered(query, question, full);
         free(full);
     }
     zkl_query_close(query);

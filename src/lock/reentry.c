@@ -1,24 +1,13 @@
 #include "lock/reentry.h"
 
 #include <limits.h>
-#include <stdatomic.h>
 
 #include "lock/cohort.h"
-
-/* No two threads of the process have ever had one number, whereas a pthread_t comes back. */
-static uint64_t this_thread(void)
-{
-    static atomic_uint_least64_t latest;
-    static _Thread_local uint64_t number;
-
-    if (number == 0)
-        number = atomic_fetch_add(&latest, 1) + 1;
-    return number;
-}
+#include "lock/thread.h"
 
 void zkl_reentry_begin(zklock *lock)
 {
-    lock->owner = this_thread();
+    lock->owner = zkl_this_thread();
     lock->entries = 1;
 }
 
@@ -28,7 +17,7 @@ bool zkl_reentry_is_owner(const zklock *lock)
         return false;
     if (lock->cohort)
         return zkl_cohort_is_owner(lock->cohort);
-    return (zkl_lock_is_granted(lock) || zkl_lock_is_lost(lock)) && lock->owner == this_thread();
+    return (zkl_lock_is_granted(lock) || zkl_lock_is_lost(lock)) && lock->owner == zkl_this_thread();
 }
 
 static bool is_over(const zklock *lock)

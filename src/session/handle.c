@@ -125,9 +125,9 @@ static void on_state(void *ctx, enum zkl_store_state state, int64_t session_id, 
     struct zkl_handle *handle = ctx;
     zklock_session *session = handle->session;
 
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     if (handle != session->handle) {
-        pthread_mutex_unlock(&session->mutex);
+        zkl_session_unlock(session);
         return;
     }
     zkl_session_ref(session);
@@ -157,9 +157,9 @@ static void on_node(void *ctx, enum zkl_node_event event, const char *path)
     struct zkl_walk walk;
     struct zkl_member *member;
 
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     if (handle != session->handle || event == ZKL_NODE_OTHER) {
-        pthread_mutex_unlock(&session->mutex);
+        zkl_session_unlock(session);
         return;
     }
     zkl_session_ref(session);
@@ -302,7 +302,7 @@ static void resolve_job(void *arg)
                                          sizeof resolution->detail);
     if (resolution->status == ZKLOCK_OK && resolution->with_probe)
         driver->probe(driver, resolution->addresses, PROBE_MS, resolution->detail, sizeof resolution->detail);
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     take_resolution(session, resolution);
     pthread_cond_broadcast(&session->changed);
     zkl_session_unref_unlock(session);

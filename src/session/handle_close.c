@@ -10,7 +10,7 @@ static void close_job(void *arg)
     zklock_session *session = handle->session;
 
     session->driver->close(handle->store);
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     session->closing_handles--;
     pthread_cond_broadcast(&session->changed);
     free(handle);
@@ -30,15 +30,15 @@ void zkl_handle_close_due(zklock_session *session)
 
 void zkl_handle_close_rest(zklock_session *session)
 {
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     while (session->unclosed) {
         struct zkl_handle *handle = session->unclosed;
         session->unclosed = handle->next_unclosed;
-        pthread_mutex_unlock(&session->mutex);
+        zkl_session_unlock(session);
         close_job(handle);
-        pthread_mutex_lock(&session->mutex);
+        zkl_session_lock(session);
     }
-    pthread_mutex_unlock(&session->mutex);
+    zkl_session_unlock(session);
 }
 
 void zkl_handle_close(struct zkl_handle *handle)

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/line.h"
 #include "session/session_state.h"
 
@@ -14,11 +15,12 @@
 #define MOST_LINES 1000
 #define LINE_SIZE 1024
 
-static _Thread_local bool is_notifier;
+/* The process in which this thread runs user code; 0: none. A child that is forked there has the variable, and is not it. */
+static _Thread_local pid_t notifier_pid;
 
 bool zkl_is_notifier_thread(void)
 {
-    return is_notifier;
+    return notifier_pid != 0 && notifier_pid == getpid();
 }
 
 static void append(zklock_session *session, struct zkl_queued_notice *notice)
@@ -132,12 +134,12 @@ static struct zkl_queued_notice *take_first(struct zkl_notifier *notifier)
 
 static void run(zklock_session *session, struct zkl_queued_notice *notice)
 {
-    is_notifier = true;
+    notifier_pid = getpid();
     if (notice->to_user.run)
         notice->to_user.run(notice->to_user.key, &notice->to_user.event);
     else
         session->log(session->log_arg, notice->level, notice->line);
-    is_notifier = false;
+    notifier_pid = 0;
 }
 
 /* @thread the notifier, or who dispatches  @locks takes the session's mutex, and gives it up around user code */
@@ -146,7 +148,7 @@ static int64_t turn(void *arg)
     zklock_session *session = arg;
     struct zkl_notifier *notifier = &session->notifier;
 
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     /* Whoever runs them already runs these, too. */
     while (notifier->first && !notifier->is_running) {
         struct zkl_queued_notice *notice = take_first(notifier);
@@ -154,14 +156,14 @@ static int64_t turn(void *arg)
         notifier->running_key = notice->to_user.key;
         notifier->is_running = true;
         notifier->thread = pthread_self();
-        pthread_mutex_unlock(&session->mutex);
+        zkl_session_unlock(session);
         run(session, notice);
         free(notice);
-        pthread_mutex_lock(&session->mutex);
+        zkl_session_lock(session);
         notifier->is_running = false;
         pthread_cond_broadcast(&notifier->idle);
     }
-    pthread_mutex_unlock(&session->mutex);
+    zkl_session_unlock(session);
     return ZKL_NEVER;
 }
 
@@ -188,7 +190,7 @@ void zkl_session_forget_notices(zklock_session *session, void *key)
     /* Whoever waits for the queue to be empty may have waited for these. */
     pthread_cond_broadcast(&notifier->idle);
     while (is_running_elsewhere(notifier, key))
-        pthread_cond_wait(&notifier->idle, &session->mutex);
+        zkl_session_wait(session, &notifier->idle);
 }
 
 zklock_status zkl_notifier_start(zklock_session *session, bool by_dispatch)
@@ -209,10 +211,12 @@ zklock_status zkl_notifier_start(zklock_session *session, bool by_dispatch)
 /* @thread one that may run user code  @locks none */
 static void dispatch(zklock_session *session)
 {
+    int before = zkl_cancel_forbid();
     uint64_t count;
 
     (void)!read(session->notifier.fd, &count, sizeof count);
     turn(session);
+    zkl_cancel_restore(before);
 }
 
 static zklock_status check_dispatch(const zklock_session *session)
@@ -235,7 +239,7 @@ zklock_status zklock_session_fd(zklock_session *session, int *out_fd)
 
 zklock_status zklock_session_dispatch(zklock_session *session)
 {
-    zklock_status status = is_notifier ? ZKLOCK_DEADLOCK : check_dispatch(session);
+    zklock_status status = zkl_is_notifier_thread() ? ZKLOCK_DEADLOCK : check_dispatch(session);
 
     if (status == ZKLOCK_OK)
         dispatch(session);
@@ -248,13 +252,13 @@ void zkl_notifier_stop(zklock_session *session)
 
     if (notifier->fd >= 0)
         dispatch(session);
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     while (notifier->first || notifier->is_running)
-        pthread_cond_wait(&notifier->idle, &session->mutex);
+        zkl_session_wait(session, &notifier->idle);
     struct zkl_worker *worker = notifier->worker;
     notifier->worker = NULL;
     notifier->is_open = false;
-    pthread_mutex_unlock(&session->mutex);
+    zkl_session_unlock(session);
     if (worker)
         session->runtime->worker_stop(worker);
 }

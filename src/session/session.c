@@ -5,16 +5,31 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "session/session_state.h"
 
 void zkl_session_lock(zklock_session *session)
 {
+    int before = zkl_cancel_forbid();
+
     pthread_mutex_lock(&session->mutex);
+    session->cancel_state = before;
 }
 
 void zkl_session_unlock(zklock_session *session)
 {
+    int before = session->cancel_state;
+
     pthread_mutex_unlock(&session->mutex);
+    zkl_cancel_restore(before);
+}
+
+void zkl_session_wait(zklock_session *session, pthread_cond_t *changed)
+{
+    int before = session->cancel_state;
+
+    pthread_cond_wait(changed, &session->mutex);
+    session->cancel_state = before;
 }
 
 void zkl_session_ref(zklock_session *session)
@@ -40,10 +55,12 @@ static void destroy(zklock_session *session)
 void zkl_session_unref_unlock(zklock_session *session)
 {
     bool is_last = --session->refs == 0;
+    int before = session->cancel_state;
 
     pthread_mutex_unlock(&session->mutex);
     if (is_last)
         destroy(session);
+    zkl_cancel_restore(before);
 }
 
 /* ---------------------------------------------------------------- members */
@@ -159,7 +176,7 @@ static void on_reply(void *arg, const struct zkl_reply *reply)
     struct zkl_handle *handle = call->handle;
     zklock_session *session = handle->session;
 
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     bool is_stale = handle != session->handle;
     handle->outstanding--;
     zkl_session_ref(session);
@@ -275,7 +292,7 @@ int64_t zkl_session_turn(void *arg)
 {
     zklock_session *session = arg;
 
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     int64_t now_ns = zkl_session_now(session);
     /* Wishes made from now on stand beside what this turn returns. */
     session->planned_ns = ZKL_NEVER;
@@ -291,7 +308,7 @@ int64_t zkl_session_turn(void *arg)
     if (session->lease.until_ns > now_ns)
         next_ns = zkl_time_earlier(next_ns, session->lease.until_ns);
     session->planned_ns = zkl_time_earlier(session->planned_ns, next_ns);
-    pthread_mutex_unlock(&session->mutex);
+    zkl_session_unlock(session);
     return next_ns;
 }
 
@@ -345,11 +362,6 @@ const char *zkl_session_user(const zklock_session *session)
 struct zkl_runtime *zkl_session_runtime(const zklock_session *session)
 {
     return session->runtime;
-}
-
-pthread_mutex_t *zkl_session_mutex(zklock_session *session)
-{
-    return &session->mutex;
 }
 
 bool zkl_session_is_own(const zklock_session *session)

@@ -65,7 +65,8 @@ struct zkl_call {
     bool is_write;
 };
 
-/* @thread any  @locks takes the session's mutex */
+/* Until the mutex is given up, pthread_cancel() does not end the thread.
+ * @thread any  @locks takes the session's mutex */
 void zkl_session_lock(zklock_session *session);
 void zkl_session_unlock(zklock_session *session);
 
@@ -99,8 +100,8 @@ const char *zkl_session_label(const zklock_session *session);
 /* Who runs this process: the name, or the number where it has none. */
 const char *zkl_session_user(const zklock_session *session);
 struct zkl_runtime *zkl_session_runtime(const zklock_session *session);
-/* For pthread_cond_wait(): the mutex that is held. */
-pthread_mutex_t *zkl_session_mutex(zklock_session *session);
+/* As pthread_cond_wait() with the session's mutex. */
+void zkl_session_wait(zklock_session *session, pthread_cond_t *changed);
 /* Whether this process opened the session. Needs no lock. */
 bool zkl_session_is_own(const zklock_session *session);
 

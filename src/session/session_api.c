@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/options.h"
 #include "session/session_open.h"
 #include "session/session_state.h"
@@ -134,20 +135,25 @@ zklock_status zkl_session_open_with(const zklock_session_options *given, struct 
         if (session->notifier.worker)
             runtime->worker_stop(session->notifier.worker);
         session->notifier.worker = NULL;
-        pthread_mutex_lock(&session->mutex);
+        zkl_session_lock(session);
         zkl_session_unref_unlock(session);
         return status;
     }
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     zkl_handle_resolve(session, false);
-    pthread_mutex_unlock(&session->mutex);
+    zkl_session_unlock(session);
     *out_session = session;
     return ZKLOCK_OK;
 }
 
 zklock_status zklock_session_open(const zklock_session_options *options, zklock_session **out_session)
 {
-    return zkl_session_open_with(options, zkl_runtime_posix(), zkl_store_driver_zookeeper(), out_session);
+    int before = zkl_cancel_forbid();
+    zklock_status status =
+        zkl_session_open_with(options, zkl_runtime_posix(), zkl_store_driver_zookeeper(), out_session);
+
+    zkl_cancel_restore(before);
+    return status;
 }
 
 bool zklock_has_tls(void)
@@ -198,7 +204,7 @@ static bool wait_until(zklock_session *session, bool (*is_done)(const zklock_ses
         zkl_session_wake_member(session, &limit.member,
                                 zkl_time_after(zkl_session_now(session), timeout_ms));
     while (!is_done(session) && !limit.has_passed)
-        pthread_cond_wait(&session->changed, &session->mutex);
+        zkl_session_wait(session, &session->changed);
     bool is_done_now = is_done(session);
     zkl_session_leave(session, &limit.member);
     return is_done_now;
@@ -217,13 +223,13 @@ zklock_status zklock_session_wait_connected(zklock_session *session, int64_t tim
         return ZKLOCK_FORKED;
     if (zkl_is_notifier_thread())
         return ZKLOCK_DEADLOCK;
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     zklock_status status = ZKLOCK_NO_SERVER;
     if (wait_until(session, is_connected_or_in_vain, timeout_ms))
         status = session->is_refused ? ZKLOCK_DENIED : ZKLOCK_OK;
     if (session->is_closing)
         status = ZKLOCK_CLOSED;
-    pthread_mutex_unlock(&session->mutex);
+    zkl_session_unlock(session);
     return status;
 }
 
@@ -233,14 +239,14 @@ zklock_status zklock_session_info_get_sized(zklock_session *session, zklock_sess
         return ZKLOCK_BAD_ARGUMENT;
     if (!zkl_session_is_own(session))
         return ZKLOCK_FORKED;
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     zklock_session_info info = {
         .is_connected = session->phase == ZKL_PHASE_CONNECTED,
         .session_id = session->session_id,
         .session_timeout_ms = session->timeout_ms,
         .lease_remaining_ms = zkl_session_lease_remaining(session) / ZKL_NS_PER_MS,
     };
-    pthread_mutex_unlock(&session->mutex);
+    zkl_session_unlock(session);
     memset(out_info, 0, size);
     memcpy(out_info, &info, size < sizeof info ? size : sizeof info);
     return ZKLOCK_OK;
@@ -254,12 +260,12 @@ zklock_status zklock_session_key_get(zklock_session *session, zklock_session_key
         return ZKLOCK_BAD_ARGUMENT;
     if (!zkl_session_is_own(session))
         return ZKLOCK_FORKED;
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     if (session->session_id != 0) {
         *out_key = session->key;
         status = ZKLOCK_OK;
     }
-    pthread_mutex_unlock(&session->mutex);
+    zkl_session_unlock(session);
     return status;
 }
 
@@ -300,13 +306,15 @@ void zkl_session_explain(const zklock_session *session, struct zkl_detail *detai
 
 void zklock_session_detail(zklock_session *session, char *buffer, size_t size)
 {
+    if (!buffer)
+        size = 0;
     if (size > 0)
         buffer[0] = '\0';
     if (!session || !zkl_session_is_own(session))
         return;
-    pthread_mutex_lock(&session->mutex);
+    zkl_session_lock(session);
     zkl_session_describe(session, buffer, size);
-    pthread_mutex_unlock(&session->mutex);
+    zkl_session_unlock(session);
 }
 
 /* ---------------------------------------------------------------- closing */
@@ -354,6 +362,21 @@ static zklock_status end_session(zklock_session *session, int64_t timeout_ms)
     return is_left_clean ? ZKLOCK_OK : ZKLOCK_UNCONFIRMED;
 }
 
+static zklock_status close_session(zklock_session *session, int64_t timeout_ms)
+{
+    zkl_session_lock(session);
+    zklock_status status = end_session(session, timeout_ms);
+    struct zkl_worker *timer = session->timer;
+    session->timer = NULL;
+    zkl_session_unlock(session);
+    session->runtime->worker_stop(timer);
+    zkl_handle_close_rest(session);
+    zkl_notifier_stop(session);
+    zkl_session_lock(session);
+    zkl_session_unref_unlock(session);
+    return status;
+}
+
 zklock_status zklock_session_close(zklock_session *session, int64_t timeout_ms)
 {
     if (!session)
@@ -362,15 +385,8 @@ zklock_status zklock_session_close(zklock_session *session, int64_t timeout_ms)
         return ZKLOCK_FORKED;
     if (zkl_is_notifier_thread())
         return ZKLOCK_DEADLOCK;
-    pthread_mutex_lock(&session->mutex);
-    zklock_status status = end_session(session, timeout_ms < 0 ? DEFAULT_CLOSE_MS : timeout_ms);
-    struct zkl_worker *timer = session->timer;
-    session->timer = NULL;
-    pthread_mutex_unlock(&session->mutex);
-    session->runtime->worker_stop(timer);
-    zkl_handle_close_rest(session);
-    zkl_notifier_stop(session);
-    pthread_mutex_lock(&session->mutex);
-    zkl_session_unref_unlock(session);
+    int before = zkl_cancel_forbid();
+    zklock_status status = close_session(session, timeout_ms < 0 ? DEFAULT_CLOSE_MS : timeout_ms);
+    zkl_cancel_restore(before);
     return status;
 }

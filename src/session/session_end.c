@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/runtime.h"
 #include "session/address.h"
 #include "session/servers.h"
@@ -140,11 +141,13 @@ zklock_status zklock_session_end(const char *servers, const zklock_session_key *
     status = zkl_servers_parse(servers ? servers : ZKL_DEFAULT_SERVERS, &parsed, NULL, 0);
     if (status != ZKLOCK_OK)
         return status;
+    int before = zkl_cancel_forbid();
     status = resolve_by(parsed.hosts, deadline_ns, &addresses);
     zkl_servers_clear(&parsed);
-    if (status != ZKLOCK_OK)
-        return status;
-    status = end_by(addresses, key, deadline_ns);
-    free(addresses);
+    if (status == ZKLOCK_OK) {
+        status = end_by(addresses, key, deadline_ns);
+        free(addresses);
+    }
+    zkl_cancel_restore(before);
     return status;
 }

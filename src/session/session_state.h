@@ -85,6 +85,7 @@ struct zkl_walk {
 
 struct zklock_session {
     pthread_mutex_t mutex;
+    int cancel_state; /* of the thread that has the mutex: what it is set back to */
     pthread_cond_t changed; /* phase, members, outstanding calls */
     int refs;
     pid_t pid;

@@ -18,7 +18,7 @@ HARMLESS = """
     pthread_attr_destroy pthread_attr_setdetachstate pthread_attr_setstacksize pthread_cond_broadcast
     pthread_cond_destroy pthread_cond_signal pthread_cond_timedwait pthread_condattr_destroy pthread_condattr_init
     pthread_condattr_setclock pthread_detach pthread_equal pthread_join pthread_mutex_destroy pthread_mutex_lock
-    pthread_mutex_unlock pthread_setname_np pthread_sigmask
+    pthread_mutex_unlock pthread_setcancelstate pthread_setname_np pthread_sigmask
     memchr memcpy memmove memrchr memset memcmp strchr strcmp strcpy strcat strcspn strlen strncmp strncpy strnlen strrchr
     strspn strstr
 """.split()

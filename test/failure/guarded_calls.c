@@ -18,6 +18,7 @@
 #include <sys/timerfd.h>
 
 #include "failure/fail.h"
+#include "lock/thread.h"
 #include "failure/guarded_calls.h"
 
 #define IS_DUE(name) fail_is_due(name, __builtin_return_address(0))
@@ -199,6 +200,11 @@ int guarded_calls_be_thread(int number)
 
     pretended = number;
     return before;
+}
+
+uint64_t zkl_this_thread(void)
+{
+    return (uint64_t)guarded_pthread_self();
 }
 
 pthread_t guarded_pthread_self(void)

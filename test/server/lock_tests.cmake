@@ -282,6 +282,7 @@ zklock_test_program(NAME test_intervene LABEL server SOURCES test_intervene.c LI
     contender_that_was_written_since_is_not_broken
     other_contender_of_the_same_name_is_not_broken
     foreign_child_is_not_broken
+    name_that_the_client_library_refuses_is_refused
     break_with_a_lost_answer_is_done_once
     contender_of_a_long_path_is_asked_and_broken
     denied_break_says_so
@@ -308,6 +309,7 @@ zklock_test_program(NAME test_lock_modes LABEL server SOURCES test_lock_modes.c 
     shared_holder_is_told_of_its_loss
     downgrade_lets_readers_in_and_keeps_token_and_number
     downgrade_whose_answer_is_lost_is_done_once
+    limit_of_a_downgrade_is_each_threads_own
     release_before_the_downgrade_is_certain_leaves_nothing
     downgraded_reader_is_told_of_its_loss
     writer_waits_for_a_reader_that_came_under_its_writers_number
@@ -399,6 +401,7 @@ zklock_test_program(NAME test_cohort LABEL server SOURCES test_cohort.c LIBS zkl
     removed_contender_ends_the_wait_of_all
     closed_session_ends_the_waits
     owner_is_a_thread
+    thread_with_the_id_of_the_owner_is_not_the_owner
     its_lock_is_there_to_look_at
     bad_arguments_are_refused)
 

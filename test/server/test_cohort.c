@@ -432,6 +432,29 @@ static void owner_is_a_thread(void)
     CU_ASSERT_TRUE(zklock_cohort_is_held(cohort));
 }
 
+static void *acquire_for_good(void *unused)
+{
+    (void)unused;
+    statuses_of_another[0] = zklock_cohort_acquire(cohort, STAGE_LIMIT_MS);
+    return NULL;
+}
+
+/* The system gives the id of a thread that has ended to the next one. */
+static void thread_with_the_id_of_the_owner_is_not_the_owner(void)
+{
+    pthread_t thread;
+
+    cohort = new_cohort(stage.session, 100, -1);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, acquire_for_good, NULL), 0);
+    pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(statuses_of_another[0], ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, use_what_is_not_mine, NULL), 0);
+    pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(statuses_of_another[0], ZKLOCK_NOT_HELD);
+    CU_ASSERT_EQUAL(statuses_of_another[2], ZKLOCK_BUSY);
+    CU_ASSERT_EQUAL(statuses_of_another[3], ZKLOCK_NOT_HELD);
+}
+
 static void its_lock_is_there_to_look_at(void)
 {
     cohort = new_cohort(stage.session, 100, -1);
@@ -477,6 +500,7 @@ static const struct suite_test tests[] = {
     TEST(removed_contender_ends_the_wait_of_all),
     TEST(closed_session_ends_the_waits),
     TEST(owner_is_a_thread),
+    TEST(thread_with_the_id_of_the_owner_is_not_the_owner),
     TEST(its_lock_is_there_to_look_at),
     TEST(bad_arguments_are_refused),
     SUITE_END

@@ -109,6 +109,17 @@ static void foreign_child_is_not_broken(void)
     CU_ASSERT_TRUE(observer_exists(stage.observer, STAGE_PATH "/config"));
 }
 
+static void name_that_the_client_library_refuses_is_refused(void)
+{
+    static const char *const names[] = {"_c_a\x01-lock-0000000001", "_c_\xff\xfe-lock-0000000001", "..", ".", ""};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        zklock_contender contender = {.name = names[i], .token = 5};
+        CU_ASSERT_EQUAL(break_it(&contender), ZKLOCK_BAD_ARGUMENT);
+        CU_ASSERT_EQUAL(revoke_it(&contender), ZKLOCK_BAD_ARGUMENT);
+    }
+}
+
 static void break_with_a_lost_answer_is_done_once(void)
 {
     const zklock_contender *first;
@@ -401,6 +412,7 @@ static const struct suite_test tests[] = {
     ON_STAGE(contender_that_was_written_since_is_not_broken),
     ON_STAGE(other_contender_of_the_same_name_is_not_broken),
     ON_STAGE(foreign_child_is_not_broken),
+    ON_STAGE(name_that_the_client_library_refuses_is_refused),
     ON_STAGE(break_with_a_lost_answer_is_done_once),
     ON_STAGE(contender_of_a_long_path_is_asked_and_broken),
     ON_STAGE(denied_break_says_so),

@@ -263,6 +263,20 @@ static void downgrade_whose_answer_is_lost_is_done_once(void)
     }
 }
 
+static void limit_of_a_downgrade_is_each_threads_own(void)
+{
+    struct contender *holder = rw_writer(open_without_heartbeats());
+    struct blocking_call patient;
+
+    contender_hold(holder);
+    fault_proxy_hold_request(stage.proxy, FAULT_OP_MULTI, 1);
+    blocking_call_start(&patient, holder, zklock_downgrade, -1);
+    CU_ASSERT_EQUAL(zklock_downgrade(holder->lock, 0), ZKLOCK_UNCONFIRMED);
+    CU_ASSERT_EQUAL(zklock_downgrade(holder->lock, 100), ZKLOCK_UNCONFIRMED);
+    fault_proxy_release(stage.proxy);
+    CU_ASSERT_EQUAL(blocking_call_join(&patient), ZKLOCK_OK);
+}
+
 static void release_before_the_downgrade_is_certain_leaves_nothing(void)
 {
     struct contender *holder = rw_writer(open_without_heartbeats());
@@ -444,6 +458,7 @@ static const struct suite_test tests[] = {
     SUITE_TEST_WITH(shared_holder_is_told_of_its_loss, stage_start, stage_end),
     SUITE_TEST_WITH(downgrade_lets_readers_in_and_keeps_token_and_number, stage_start, stage_end),
     SUITE_TEST_WITH(downgrade_whose_answer_is_lost_is_done_once, stage_start, stage_end),
+    SUITE_TEST_WITH(limit_of_a_downgrade_is_each_threads_own, stage_start, stage_end),
     SUITE_TEST_WITH(release_before_the_downgrade_is_certain_leaves_nothing, stage_start, stage_end),
     SUITE_TEST_WITH(downgraded_reader_is_told_of_its_loss, stage_start, stage_end),
     SUITE_TEST_WITH(writer_waits_for_a_reader_that_came_under_its_writers_number, stage_start, stage_end),

@@ -256,6 +256,58 @@ static void threads_come_one_by_one_and_never_back(void)
     CU_ASSERT_EQUAL(admit(newest), ZKLOCK_OK);
 }
 
+static void thread_inside_shuts_others_out_until_their_limit(void)
+{
+    CU_ASSERT_EQUAL_FATAL(zklock_fence_enter(fence, 1, 0), ZKLOCK_OK);
+    CU_ASSERT_EQUAL(zklock_fence_enter(fence, 2, 0), ZKLOCK_TIMEOUT);
+    CU_ASSERT_EQUAL(zklock_fence_enter(fence, 2, 20), ZKLOCK_TIMEOUT);
+    zklock_fence_leave(fence);
+    CU_ASSERT_EQUAL(admit(2), ZKLOCK_OK);
+}
+
+static void *enter_and_leave(void *unused)
+{
+    (void)unused;
+    return zklock_fence_admit(fence, 2, -1) == ZKLOCK_OK ? &fence : NULL;
+}
+
+/* Whether or not it waits already. */
+static void thread_that_is_cancelled_while_it_waits_returns_first(void)
+{
+    pthread_t thread;
+    void *result = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(zklock_fence_enter(fence, 1, 0), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, enter_and_leave, NULL), 0);
+    pthread_cancel(thread);
+    zklock_fence_leave(fence);
+    pthread_join(thread, &result);
+    CU_ASSERT_PTR_EQUAL(result, &fence);
+    CU_ASSERT_EQUAL(admit(3), ZKLOCK_OK);
+}
+
+/* Which has the open file, too, and with it the lock. */
+static void fence_that_is_closed_inside_is_left_whatever_children_live(void)
+{
+    zklock_fence *other = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(zklock_fence_open(file, &other), ZKLOCK_OK);
+    CU_ASSERT_EQUAL_FATAL(zklock_fence_enter(fence, 1, 0), ZKLOCK_OK);
+    pid_t child = fork();
+    CU_ASSERT_TRUE_FATAL(child >= 0);
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    CU_ASSERT_EQUAL(zklock_fence_enter(other, 2, 0), ZKLOCK_TIMEOUT);
+    zklock_fence_close(fence);
+    fence = NULL;
+    CU_ASSERT_EQUAL(zklock_fence_enter(other, 2, 0), ZKLOCK_OK);
+    zklock_fence_close(other);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
 #define TEST(test) SUITE_TEST_WITH(test, set_up, tear_down)
 
 static const struct suite_test tests[] = {
@@ -268,6 +320,9 @@ static const struct suite_test tests[] = {
     TEST(token_that_cannot_be_written_down_is_not_let_in),
     TEST(process_inside_shuts_others_out_until_it_dies),
     TEST(threads_come_one_by_one_and_never_back),
+    TEST(thread_inside_shuts_others_out_until_their_limit),
+    TEST(thread_that_is_cancelled_while_it_waits_returns_first),
+    TEST(fence_that_is_closed_inside_is_left_whatever_children_live),
     SUITE_END
 };
 

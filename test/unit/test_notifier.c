@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/runtime.h"
 #include "session/session.h"
@@ -150,9 +152,57 @@ static void lines_that_were_left_out_are_told(void)
     CU_ASSERT_EQUAL(zklock_session_close(session, 0), ZKLOCK_OK);
 }
 
+/* ---------------------------------------------------------------- fork */
+
+static struct probe answers;
+
+/* Any blocking call that needs no session: one with a server list that is none. */
+static zklock_status call_that_blocks(void)
+{
+    const zklock_session_key key = {.session_id = 1};
+
+    return zklock_session_end("a,,b", &key, 0);
+}
+
+static void log_and_fork(void *arg, zklock_log_level level, const char *line)
+{
+    int how = -1;
+
+    (void)arg;
+    (void)level;
+    (void)line;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(call_that_blocks() == ZKLOCK_BAD_ARGUMENT ? 0 : 1);
+    waitpid(child, &how, 0);
+    probe_note(&answers, how);
+    probe_note(&answers, call_that_blocks());
+}
+
+static void child_forked_by_a_callback_is_no_notifier(void)
+{
+    zklock_session_options options;
+    zklock_session *session = NULL;
+
+    probe_init(&answers);
+    zklock_session_options_init(&options);
+    options.servers = "127.0.0.1:1";
+    options.log = log_and_fork;
+    options.log_level = ZKLOCK_LOG_ERROR;
+    CU_ASSERT_EQUAL_FATAL(zklock_session_open(&options, &session), ZKLOCK_OK);
+    zkl_session_lock(session);
+    zkl_session_log(session, ZKLOCK_LOG_ERROR, "a line");
+    zkl_session_unlock(session);
+    CU_ASSERT_TRUE(probe_wait_count(&answers, 2, LIMIT_MS));
+    CU_ASSERT_EQUAL(probe_at(&answers, 0), 0);
+    CU_ASSERT_EQUAL(probe_at(&answers, 1), ZKLOCK_DEADLOCK);
+    CU_ASSERT_EQUAL(zklock_session_close(session, 0), ZKLOCK_OK);
+}
+
 static const struct suite_test tests[] = {
     SUITE_TEST(close_does_not_wait_for_a_notice_that_is_forgotten),
     SUITE_TEST(lines_that_were_left_out_are_told),
+    SUITE_TEST(child_forked_by_a_callback_is_no_notifier),
     SUITE_END
 };
 

@@ -73,7 +73,7 @@ static void downgrade(void *subject, void *mark)
         return;
     bool is_possible = zkl_lock_is_granted(contender->lock) && !contender->lock->attempt->machine.is_downgraded &&
                        zkl_session_has_lease(contender->lock->session);
-    if (is_possible && zkl_attempt_downgrade(contender->lock->attempt, ZKL_NEVER))
+    if (is_possible && zkl_attempt_downgrade(contender->lock->attempt))
         run_of(contender)->figures.downgrades++;
     (void)zkl_lock_leave(contender->lock, ZKLOCK_OK);
 }
