@@ -4,14 +4,15 @@
  */
 #include <pthread.h>
 #include <pwd.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "run.h"
 #include "stand_in.h"
 
-pthread_t __real_pthread_self(void);
-pthread_t __wrap_pthread_self(void);
+uint64_t __real_zkl_this_thread(void);
+uint64_t __wrap_zkl_this_thread(void);
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 pid_t __wrap_getpid(void);
 int __wrap_gethostname(char *name, size_t size);
@@ -34,9 +35,9 @@ void stand_in_for_thread(int number)
     pretended = number;
 }
 
-pthread_t __wrap_pthread_self(void)
+uint64_t __wrap_zkl_this_thread(void)
 {
-    return pretended ? (pthread_t)pretended : __real_pthread_self();
+    return pretended ? (uint64_t)pretended : __real_zkl_this_thread();
 }
 
 pid_t __wrap_getpid(void)
