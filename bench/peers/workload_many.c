@@ -104,11 +104,12 @@ struct waiter {
     void *lock;
 };
 
-static void count_served(struct queue *queue)
+static void count_served(struct queue *queue, int64_t granted_us)
 {
     pthread_mutex_lock(&queue->mutex);
     queue->served++;
-    queue->end_us = peer_now_us();
+    if (queue->end_us < granted_us)
+        queue->end_us = granted_us;
     pthread_cond_broadcast(&queue->changed);
     pthread_mutex_unlock(&queue->mutex);
 }
@@ -116,9 +117,11 @@ static void count_served(struct queue *queue)
 static void pass_on(void *arg)
 {
     struct waiter *waiter = arg;
+    int64_t granted_us = peer_now_us();
 
-    count_served(waiter->queue);
+    /* Whoever has been counted may be freed. */
     waiter->queue->bench->peer->release(waiter->lock, true);
+    count_served(waiter->queue, granted_us);
 }
 
 static void drain(struct queue *queue, struct contender *holder, struct waiter *waiters)
