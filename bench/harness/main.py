@@ -48,7 +48,8 @@ def arguments():
     parser.add_argument("--all", action="store_true", help="the long workloads, too")
     parser.add_argument("--smoke", metavar="PEER", type=lambda text: names(text, peers.ALL, "peer")[0],
                         help="one round of next to nothing with one peer; status 77 if it has to be left out")
-    parser.add_argument("--build", metavar="DIR", default=os.path.join(ROOT, "build"), help="where zklock was built")
+    parser.add_argument("--build", metavar="DIR", type=os.path.abspath, default=os.path.join(ROOT, "build"),
+                        help="where zklock was built")
     parser.add_argument("--results", metavar="DIR", default=os.path.join(ROOT, "bench", "results"),
                         help="where tables, plots and raw figures go; what is there of other workloads stays")
     parser.add_argument("--dry", action="store_true", help="print only, and write no results")
